@@ -1,0 +1,53 @@
+# `make help` lists what there is to do. Everything runs in .venv, installed from the lock file.
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+READY := $(VENV)/.installed
+RUN := PATH="$(abspath $(VENV))/bin:$$PATH"
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo run plan test test-slow lint bench lock clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+install: $(READY) ## create .venv from requirements.lock
+
+$(READY): requirements.lock
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements.lock
+	@touch $@
+
+demo: $(READY) ## the whole pipeline on the smoke budget, offline, in the scratch copy .demo
+	$(RUN) python -m pipeline demo --jobs $(JOBS)
+
+plan: $(READY) ## what `make run` would run, and for how long
+	$(RUN) python -m pipeline plan --jobs $(JOBS)
+
+run: $(READY) ## the study of params.yaml, in parallel; the same as `dvc repro`
+	$(RUN) python -m pipeline run --jobs $(JOBS)
+
+test: $(READY) ## the fast tests
+	$(RUN) python -m pytest
+
+test-slow: $(READY) ## the tests that take minutes
+	$(RUN) python -m pytest -m slow
+
+lint: $(READY) ## ruff and mypy
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) mypy
+
+bench: $(READY) ## speed, as ratios taken in one run, into results/benchmarks
+	$(RUN) python benchmarks/training.py
+
+lock: ## write requirements.lock anew from the ranges in pyproject.toml
+	rm -rf build/lock && $(PYTHON) -m venv build/lock
+	build/lock/bin/pip install --quiet torch==2.13.0
+	build/lock/bin/pip install --quiet --no-build-isolation-package none '.[test,lint,bench]'
+	build/lock/bin/pip freeze --exclude learned-context-pipeline > requirements.lock
+
+clean: ## remove the scratch copy and the stages' own checkpoints; results stay
+	rm -rf .demo scratch build

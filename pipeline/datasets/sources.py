@@ -1,0 +1,74 @@
+"""raw/sources.yaml, typed: where each edition's files come from and how to know them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from pipeline.errors import UserError
+from pipeline.settings import Name, Positive, Section, load_section
+
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")]
+Address = Annotated[str, Field(pattern=r"^(https?|file)://")]
+Digest = Literal["sha256", "git_blob"]
+
+
+class FileSource(Section):
+    """One raw file: its name in the edition's folder, where it comes from, its hash."""
+
+    name: FileName
+    addresses: tuple[Address, ...]
+    member: str | None = None
+    mirror: str | None = None
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    git_blob: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
+    size: Positive | None = None
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the file's bytes are known, not only its number of rows."""
+        return self.sha256 is not None or self.git_blob is not None
+
+
+class Edition(Section):
+    comparable: bool
+    differs: str
+    rows: Positive | None = None
+    tasks: Positive | None = None
+    licence: str
+    citation: str
+    by_hand: str
+    files: tuple[FileSource, ...]
+    """Empty for a dataset that `prepare` generates."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Edition:
+        if self.files and (self.rows is None or self.tasks is None):
+            raise ValueError("rows and tasks: needed, a table of this edition is checked by them")
+        names = [file.name for file in self.files]
+        if len(set(names)) < len(names):
+            raise ValueError("files: a name stands there twice")
+        return self
+
+
+class Sources(Section):
+    dataset: dict[Name, dict[Name, Edition]]
+
+    def edition(self, dataset: str, edition: str) -> Edition:
+        editions = self.dataset.get(dataset)
+        if editions is None:
+            valid = ", ".join(sorted(self.dataset))
+            raise UserError(f"raw/sources.yaml: no dataset {dataset!r}; valid: {valid}")
+        if edition not in editions:
+            valid = ", ".join(sorted(editions))
+            raise UserError(
+                f"params.yaml: dataset.{dataset}.edition: {edition!r} is not in raw/sources.yaml; "
+                f"valid: {valid}"
+            )
+        return editions[edition]
+
+
+def load(path: Path) -> Sources:
+    return load_section(path, Sources)

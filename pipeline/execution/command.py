@@ -1,0 +1,134 @@
+"""What a worker does: run the command of one stage and say how it ended.
+
+Every process of a command holds the locked log file open. A second attempt, after a worker or
+a client was killed, therefore waits until the last process of the first one is gone.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from io import BufferedWriter
+from pathlib import Path
+
+from pipeline.execution import guard
+from pipeline.execution.gpus import gpu_of_worker
+from pipeline.execution.lifeline import is_alive
+
+# The stages are the unit of parallelism; a worker is one thread.
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+POLL_SECONDS = 0.5
+PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a worker needs to know of a stage."""
+
+    address: str
+    commands: tuple[tuple[str, ...], ...]
+    folder: str
+    variables: dict[str, str]
+    log: str
+    removed_first: tuple[str, ...]
+    run_lock: str
+    run_id: str
+    gpus: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    seconds: float
+
+
+def execute(job: Job) -> Result:
+    """Run the commands one after the other until one fails."""
+    started = time.monotonic()
+    Path(job.log).parent.mkdir(parents=True, exist_ok=True)
+    with Path(job.log).open("ab") as log:
+        _wait_for_the_last_attempt(job, log)
+        log.truncate(0)
+        for path in map(Path, job.removed_first):
+            _remove(path)  # DVC has done so; what is here now comes from a killed attempt
+        code = 0
+        for command in job.commands:
+            code = _run(job, command, log)
+            if code != 0:
+                break
+    return Result(code, time.monotonic() - started)
+
+
+def _wait_for_the_last_attempt(job: Job, log: BufferedWriter) -> None:
+    give_up = time.monotonic() + PATIENCE
+    while True:
+        try:
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > give_up:
+                raise RuntimeError(
+                    f"{job.log}: processes of an earlier attempt at {job.address} are still "
+                    "running; end them and run again"
+                ) from None
+            time.sleep(0.05)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _run(job: Job, command: tuple[str, ...], log: BufferedWriter) -> int:
+    guarded = [sys.executable, "-I", "-S", guard.__file__, *command]
+    with subprocess.Popen(
+        guarded,
+        cwd=job.folder,
+        env=_environment(job),
+        stdin=subprocess.PIPE,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    ) as process:
+        ended = threading.Event()
+        watcher = threading.Thread(target=_stop_with_the_run, args=(job, process, ended))
+        watcher.start()
+        try:
+            return process.wait()
+        finally:
+            ended.set()
+            watcher.join()
+
+
+def _stop_with_the_run(job: Job, process: subprocess.Popen[bytes], ended: threading.Event) -> None:
+    while not ended.wait(POLL_SECONDS):
+        if not is_alive(Path(job.run_lock), job.run_id):
+            assert process.stdin is not None
+            process.stdin.close()  # the guard kills the command
+            return
+
+
+def _environment(job: Job) -> dict[str, str]:
+    environment = {**os.environ, **ONE_THREAD, **job.variables}
+    # `python` in a command means the interpreter of this project.
+    environment["PATH"] = os.pathsep.join(
+        [str(Path(sys.executable).parent), environment.get("PATH", os.defpath)]
+    )
+    if job.gpus:
+        environment["CUDA_VISIBLE_DEVICES"] = gpu_of_worker(_worker_number(), job.gpus)
+    return environment
+
+
+def _worker_number() -> int:
+    from distributed import get_worker
+
+    name = get_worker().name
+    return name if isinstance(name, int) else 0

@@ -1,0 +1,26 @@
+"""Which GPUs there are, and which one a worker uses."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+
+
+def visible_gpus(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """The GPUs that this process may use, without loading a GPU library."""
+    chosen = environment.get("CUDA_VISIBLE_DEVICES")
+    if chosen is not None:
+        names = [name.strip() for name in chosen.split(",")]
+        return tuple(name for name in names if name and name != "-1")
+    try:
+        listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    found = [line for line in listing.stdout.splitlines() if line.startswith("GPU ")]
+    return tuple(str(number) for number in range(len(found)))
+
+
+def gpu_of_worker(worker: int, gpus: Sequence[str]) -> str:
+    """One GPU a worker, shared in turn where there are more workers than GPUs."""
+    return gpus[worker % len(gpus)]

@@ -1,0 +1,75 @@
+"""One run at a time, and no command that outlives its run.
+
+The running client holds a lock on `scratch/run.lock`, which the system releases however the
+client ends. Workers, on whatever machine shares the folder, watch it and stop their commands
+when the run that they belong to is over.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+import uuid
+from pathlib import Path
+
+from pipeline.errors import UserError
+
+# A worker that looks whether the run is alive holds the lock for an instant.
+PATIENCE = 2.0
+
+
+class RunLock:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.run_id = uuid.uuid4().hex
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("a+", encoding="utf-8")
+        self._acquire()
+        self._write(f"{self.run_id} {os.getpid()}\n")
+
+    def _acquire(self) -> None:
+        give_up = time.monotonic() + PATIENCE
+        while True:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() < give_up:
+                    time.sleep(0.1)
+                    continue
+                self._file.seek(0)
+                owner = (self._file.read().split() or ["", "unknown"])[-1]
+                self._file.close()
+                raise UserError(
+                    f"{self.path}: another run is active in this repository (process {owner}); "
+                    "wait until it ends or stop it with Ctrl-C"
+                ) from None
+
+    def _write(self, text: str) -> None:
+        self._file.seek(0)
+        self._file.truncate()
+        self._file.write(text)
+        self._file.flush()
+
+    def stop_commands(self) -> None:
+        """Tell the workers that the run is over although the client still lives."""
+        self._write("")
+
+    def release(self) -> None:
+        self._write("")
+        self._file.close()
+
+
+def is_alive(path: Path, run_id: str) -> bool:
+    """Whether the run with this id still goes on."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            if file.read().split()[:1] != [run_id]:
+                return False
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return False  # nobody holds it: the client is dead
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False

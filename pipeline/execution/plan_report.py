@@ -1,0 +1,75 @@
+"""A plan as a table to read, or as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from pipeline.execution.display import duration
+from pipeline.execution.planning import Plan, Step
+from pipeline.execution.repository import kind, relative, short_name
+
+NAMES_SHOWN = 3
+
+
+def as_json(plan: Plan, workers: int) -> dict[str, Any]:
+    return {
+        "stages": [
+            {
+                "stage": step.address,
+                "role": step.role,
+                "reason": step.reason,
+                "seconds": step.seconds,
+                "basis": step.basis,
+                "needs": sorted(step.needs),
+            }
+            for step in plan.steps.values()
+        ],
+        "restore": [relative(out) for out in plan.restore],
+        "fresh": plan.fresh,
+        "workers": workers,
+        "total_seconds": plan.total_seconds,
+        "wall_seconds": plan.wall_seconds(workers),
+    }
+
+
+def show(plan: Plan, workers: int, console: Console) -> None:
+    checked = len(plan.steps) - len(plan.work)
+    if plan.restore:
+        console.print(f"{len(plan.restore)} missing outputs come back from DVC's cache.")
+    if not plan.work:
+        console.print(f"Nothing to run: {plan.fresh} stages are up to date.")
+        return
+    table = Table("kind", "stages", "each", "together", "rests on", "why")
+    groups: dict[tuple[str, str], list[Step]] = {}
+    for step in plan.work:
+        why = "below another stage" if step.role == "downstream" else step.reason
+        groups.setdefault((kind(step.address), why), []).append(step)
+    for (name, why), steps in groups.items():
+        seconds = [step.seconds for step in steps]
+        table.add_row(
+            escape(name),
+            escape(_names(steps)),
+            duration(sum(seconds) / len(seconds)),
+            duration(sum(seconds)),
+            ", ".join(sorted({step.basis for step in steps})),
+            escape(why),
+        )
+    console.print(table)
+    if checked:
+        console.print(f"{checked} further stages run only if a rebuilt input differs.")
+    console.print(
+        f"{len(plan.work)} stages to run, {plan.fresh} up to date: "
+        f"{duration(plan.total_seconds)} of work, "
+        f"about {duration(plan.wall_seconds(workers))} on {workers} workers."
+    )
+
+
+def _names(steps: list[Step]) -> str:
+    names = [short_name(step.address) for step in steps]
+    more = len(names) - NAMES_SHOWN
+    shown = ", ".join(names[:NAMES_SHOWN])
+    return f"{len(names)}: {shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,47 @@
+"""What a search trial is: train on one part of the training rows, score on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from pipeline.models.network import Kind
+from pipeline.search.lipo import Trial
+from pipeline.tables import metrics
+from pipeline.tables.rows import Rows
+from pipeline.training.trainer import (
+    DivergedError,
+    Hyperparameters,
+    Plan,
+    Progress,
+    train,
+)
+
+DIVERGED_SCORE = 1.5
+"""In units of the target's standard deviation, where predicting the mean scores about 1: bad,
+but on the scale of the other scores, because LIPO's bounds follow the values it is given."""
+
+
+def trial(
+    fit: Rows,
+    validation: Rows,
+    tasks: int,
+    kind: Kind,
+    plan: Plan,
+    seed: int,
+    device: torch.device,
+    report: Callable[[Progress], None] | None = None,
+) -> Callable[[Hyperparameters], Trial]:
+    """The search's objective: the validation error divided by the target's deviation."""
+
+    def evaluate(hyper: Hyperparameters) -> Trial:
+        try:
+            trained = train(fit, tasks, kind, hyper, plan, seed, device, report)
+        except DivergedError:
+            return Trial(DIVERGED_SCORE, plan.max_restarts + 1, diverged=True)
+        error = metrics.rmse(validation.y, trained.predict(validation))
+        score = min(error / trained.scaler.y_std, DIVERGED_SCORE)
+        return Trial(score, trained.restarts)
+
+    return evaluate

@@ -1,0 +1,109 @@
+"""A prepared table as later stages read it: selections of rows, and arrays for the models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from pipeline.errors import UserError
+from pipeline.files import open_parser, read_json
+from pipeline.tables import selection
+from pipeline.tables.rows import Rows
+
+Part = Literal["train", "test"]
+Categories = Literal["onehot", "number"]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    frame: pd.DataFrame
+    info: dict[str, Any]
+
+    @classmethod
+    def read(cls, table: Path, info: Path) -> Prepared:
+        known = read_json(info)
+        frame = open_parser(table, pd.read_parquet, "parquet table")
+        try:
+            names = [feature["name"] for feature in known["features"]]
+            list(known["tasks"])
+        except (KeyError, TypeError) as error:
+            raise UserError(
+                f"{info}: no entry {error}; run `dvc repro` to write it again"
+            ) from None
+        orders = [f"{name}_order" for name in selection.ORDERS]
+        for column in ("task", *names, "target", "part", *orders, "group", "leaked"):
+            if column not in frame.columns:
+                raise UserError(f"{table}: no column {column!r}; delete it and run `dvc repro`")
+        return cls(frame, known)
+
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks' names; a task's number is its place here."""
+        return list(self.info["tasks"])
+
+    @property
+    def features(self) -> list[str]:
+        return [feature["name"] for feature in self.info["features"]]
+
+    def train_rows(self, fraction: float = 1.0) -> np.ndarray:
+        return np.flatnonzero(selection.fraction_mask(self.frame, fraction))
+
+    def search_rows(self, fraction: float, validation: float) -> tuple[np.ndarray, np.ndarray]:
+        """The fraction's training rows, parted into those that fit and those that score."""
+        rows = selection.fraction_mask(self.frame, fraction)
+        scoring = selection.validation_mask(self.frame, fraction, validation)
+        return np.flatnonzero(rows & ~scoring), np.flatnonzero(scoring)
+
+    def test_rows(self) -> np.ndarray:
+        return np.flatnonzero(self.frame["part"] == "test")
+
+    def group_rows(
+        self, group: int, *, held_out: bool, part: Part, share: float = 1.0
+    ) -> np.ndarray:
+        """Rows of the held-out group's tasks, or of all others; of training rows a share."""
+        mask = (self.frame["group"].to_numpy() == group) == held_out
+        in_part = (self.frame["part"] == part).to_numpy()
+        if part == "train":
+            counts = selection.counts_per_row(self.frame, in_part)
+            in_part = selection.within(self.frame["holdout_order"].to_numpy(), counts, share)
+        return np.flatnonzero(mask & in_part)
+
+    def encode(self, frame: pd.DataFrame, categories: Categories = "onehot") -> Rows:
+        """Numbers for rows of `self.frame`: a category becomes one column a level, or its number.
+
+        The levels are those of the whole table, so that every selection has the same columns.
+        """
+        columns = []
+        for feature in self.info["features"]:
+            values = frame[feature["name"]]
+            if feature["kind"] == "number":
+                columns.append(values.to_numpy(dtype=np.float64)[:, None])
+                continue
+            code = _numbers(values, feature["categories"])
+            if categories == "number":
+                columns.append(code[:, None].astype(np.float64))
+            else:
+                columns.append(np.eye(len(feature["categories"]))[code])
+        return Rows(
+            x=np.concatenate(columns, axis=1),
+            task=_numbers(frame["task"], self.tasks),
+            y=frame["target"].to_numpy(dtype=np.float64),
+        )
+
+    def encoded_names(self, categories: Categories = "onehot") -> list[str]:
+        """The names of the columns that `encode` makes."""
+        names: list[str] = []
+        for feature in self.info["features"]:
+            if feature["kind"] == "number" or categories == "number":
+                names.append(feature["name"])
+            else:
+                names += [f"{feature['name']}={level}" for level in feature["categories"]]
+        return names
+
+
+def _numbers(values: pd.Series, levels: list[str]) -> np.ndarray:
+    return pd.Categorical(values.astype(str), categories=levels).codes.astype(np.int64)

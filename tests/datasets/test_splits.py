@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.datasets import splits
+from pipeline.datasets.splits import Given, RowShare, TaskShare
+from pipeline.tables import selection
+
+
+def table(sizes: list[int], seed: int = 0) -> pd.DataFrame:
+    random = np.random.default_rng(seed)
+    task = np.repeat([f"task {number:02}" for number in range(len(sizes))], sizes)
+    return pd.DataFrame({"task": task, "x": random.normal(size=len(task)), "target": 1.0})
+
+
+SIZES = [1, 2, 3, 10, 35, 100]
+
+
+def split(frame: pd.DataFrame, rule: splits.Rule, seed: int = 2) -> pd.DataFrame:
+    return splits.split(frame, ["x"], rule, seed, "toy")
+
+
+def test_task_share_is_rounded_up() -> None:
+    frame = split(table(SIZES), TaskShare(0.8))
+    train = frame[frame["part"] == "train"].groupby("task").size()
+    assert train.tolist() == [1, 2, 3, 8, 28, 80]
+
+
+def test_row_share_counts_all_rows() -> None:
+    frame = split(table([100] * 80 + [28]), RowShare(1344 / 8028))
+    assert (frame["part"] == "test").sum() == 1344
+
+
+def test_given_parts_are_kept() -> None:
+    raw = table([10, 10, 10]).assign(part=["train"] * 6 + ["test"] * 4 + ["train"] * 20)
+    frame = split(raw, Given())
+    merged = raw.merge(frame, on=["task", "x"], suffixes=("", "_split"))
+    assert (merged["part"] == merged["part_split"]).all()
+
+
+def test_order_of_the_file_does_not_matter() -> None:
+    raw = table(SIZES)
+    shuffled = raw.sample(frac=1, random_state=1)
+    for rule in (TaskShare(0.8), RowShare(0.2)):
+        pd.testing.assert_frame_equal(split(raw, rule), split(shuffled, rule))
+
+
+def test_seed_and_dataset_change_every_draw() -> None:
+    raw = table([40] * 9)
+    base = split(raw, TaskShare(0.8))
+    for other in (
+        split(raw, TaskShare(0.8), seed=3),
+        splits.split(raw, ["x"], TaskShare(0.8), 2, "another"),
+    ):
+        for column in ("part", "size_order", "validation_order", "holdout_order", "group"):
+            assert (base[column] != other[column]).any(), column
+
+
+def test_draws_are_independent_of_each_other() -> None:
+    frame = split(table([2000] * 3), TaskShare(0.8))
+    train = frame[frame["part"] == "train"]
+    orders = train[["size_order", "validation_order", "holdout_order"]]
+    correlation = orders.corr().to_numpy() - np.eye(3)
+    assert np.abs(correlation).max() < 0.05
+
+
+def test_orders_count_the_training_rows_of_each_task() -> None:
+    frame = split(table(SIZES), TaskShare(0.8))
+    for name in selection.ORDERS:
+        column = frame[f"{name}_order"]
+        assert column.dtype == np.int32
+        assert (column[frame["part"] == "test"] == -1).all()
+        for _, order in column[frame["part"] == "train"].groupby(frame["task"]):
+            assert sorted(order) == list(range(len(order)))
+
+
+@pytest.mark.parametrize("tasks", [3, 7, 24, 139])
+def test_groups_are_of_approximately_equal_size(tasks: int) -> None:
+    frame = split(table([2] * tasks), TaskShare(0.5))
+    assert frame["group"].dtype == np.int8
+    assert frame.groupby("task")["group"].nunique().max() == 1
+    sizes = frame.groupby("group")["task"].nunique()
+    assert len(sizes) == 3 and sizes.max() - sizes.min() <= 1
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 60), min_size=3, max_size=8),
+    shares=st.lists(st.floats(0.005, 1.0), min_size=2, max_size=4),
+)
+def test_shares_are_nested_and_hold_every_task(sizes: list[int], shares: list[float]) -> None:
+    frame = split(table(sizes), TaskShare(0.8))
+    previous = None
+    for share in sorted(shares):
+        mask = selection.fraction_mask(frame, share)
+        assert frame[mask]["task"].nunique() == len(sizes)
+        assert (frame["part"][mask] == "train").all()
+        assert previous is None or mask[previous].all()
+        previous = mask
+
+
+def test_share_of_a_task_is_rounded() -> None:
+    order = np.array([-1, 0, 1, 2, 3])
+    counts = np.array([4, 4, 4, 4, 4])
+    assert selection.within(order, counts, 0.01).tolist() == [False, True, False, False, False]
+    assert selection.within(order, counts, 0.4).sum() == 2  # 1.6
+    assert selection.within(order, counts, 0.625).sum() == 3  # 2.5
+    assert selection.within(order, counts, 1.0).tolist() == [False, True, True, True, True]
+
+
+@pytest.mark.parametrize("fraction", [1.0, 0.5, 0.1])
+def test_validation_part(fraction: float) -> None:
+    frame = split(table(SIZES), TaskShare(0.8))
+    rows = selection.fraction_mask(frame, fraction)
+    validation = selection.validation_mask(frame, fraction, 0.2)
+    assert rows[validation].all()
+    counts = frame[rows].groupby("task").size()
+    expected = np.minimum(np.floor(0.2 * counts + 0.5), counts - 1)
+    found = pd.Series(validation).groupby(frame["task"]).sum()
+    assert found.tolist() == expected.tolist()
+
+
+def test_leak_is_found() -> None:
+    raw = pd.DataFrame(
+        {
+            "task": ["a", "a", "a", "b", "a"],
+            "x": [1.0, 2.0, 3.0, 1.0, 1.0],
+            "target": [5.0, 6.0, 7.0, 5.0, 5.0 + 1e-7],
+            "part": ["train", "train", "train", "train", "test"],
+        }
+    )
+    assert splits.leaked(raw, ["x"]).tolist() == [True, False, False, False, False]
+    assert splits.without_leak(raw, ["x"])["x"].tolist() == [2.0, 3.0, 1.0, 1.0]
+    raw.loc[4, "target"] = 5.1  # the same inputs with another answer are no leak
+    assert not splits.leaked(raw, ["x"]).any()

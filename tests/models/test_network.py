@@ -1,0 +1,112 @@
+"""Every network against a textbook form that builds the one-hot and concatenated inputs."""
+
+import pytest
+import torch
+
+from pipeline.models.network import Network, Shape
+
+KINDS = ["lc", "cs", "ll", "fs"]
+
+
+def shape_of(kind, tasks=5, width=7, inputs=3, blocks=2, task_dim=2):
+    return Shape(kind, inputs, tasks, width, blocks, task_dim if kind in ("lc", "ll") else 0)
+
+
+def random_network(shape, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    network = Network.initial(shape, generator, torch.device("cpu"), torch.float64)
+    network.flat.copy_(torch.randn(network.flat.shape, generator=generator, dtype=torch.float64))
+    return network
+
+
+def random_rows(shape, rows=40, seed=1):
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(rows, shape.inputs, generator=generator, dtype=torch.float64)
+    task = torch.randint(0, shape.tasks, (rows,), generator=generator)
+    y = torch.randn(rows, generator=generator, dtype=torch.float64)
+    return x, task, y
+
+
+def textbook(shape, parameters, x, task):
+    """The paper's equations, row by row and layer by layer, with the inputs it writes."""
+    p, outputs = parameters, []
+    for row, j in zip(x, task.tolist(), strict=True):
+        if shape.kind == "lc":  # Equation 12: z = [x; beta_j]
+            inputs, first = torch.cat([row, p["beta"][j]]), torch.cat([p["A"], p["L"]], dim=1)
+        elif shape.kind == "cs":  # Equation 11: z = [x; c_j]
+            one_hot = torch.zeros(shape.tasks, dtype=row.dtype)
+            one_hot[j] = 1
+            inputs, first = torch.cat([row, one_hot]), torch.cat([p["A"], p["L"].T], dim=1)
+        else:
+            inputs, first = row, p["A"]
+        z = first @ inputs + p["b1"]
+        k = 2
+        for _ in range(shape.blocks):
+            inner = p[f"W{k}"] @ torch.relu(z) + p[f"b{k}"]
+            z = z + p[f"W{k + 1}"] @ torch.relu(inner) + p[f"b{k + 1}"]
+            k += 2
+        h = p[f"W{k}"] @ z + p[f"b{k}"]
+        outputs.append(p["beta"][j] @ h if shape.kind == "ll" else h[0])
+    return torch.stack(outputs)
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 2])
+@pytest.mark.parametrize("kind", KINDS)
+def test_predictions_equal_the_textbook(kind, blocks):
+    shape = shape_of(kind, blocks=blocks)
+    network = random_network(shape)
+    x, task, _ = random_rows(shape)
+    expected = textbook(shape, network.views, x, task)
+    assert torch.allclose(network.predict(x, task, rows=7), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_task_and_a_hundred_thousand_tasks_both_work(kind):
+    for tasks in (1, 100_000):
+        shape = shape_of(kind, tasks=tasks)
+        network = Network.initial(shape, torch.Generator().manual_seed(0), torch.device("cpu"))
+        task = torch.tensor([0, tasks - 1])
+        assert network.predict(torch.zeros(2, 3), task).shape == (2,)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_initial_weights_are_he_normal_and_the_rest_is_zero(kind):
+    shape = shape_of(kind, width=300, inputs=60, tasks=40, task_dim=4)
+    network = Network.initial(shape, torch.Generator().manual_seed(0), torch.device("cpu"))
+    fan_in = {"lc": 64, "cs": 100}.get(kind, 60)
+    assert network.views["A"].std().item() == pytest.approx((2 / fan_in) ** 0.5, rel=0.03)
+    assert network.views["W2"].std().item() == pytest.approx((2 / 300) ** 0.5, rel=0.03)
+    if kind in ("lc", "cs"):
+        assert network.views["L"].std().item() == pytest.approx((2 / fan_in) ** 0.5, rel=0.1)
+    for name, view in network.views.items():
+        if name.startswith("b"):  # the biases and beta
+            assert not view.any(), name
+
+
+def test_the_task_parameters_stand_behind_the_shared_ones():
+    network = random_network(shape_of("lc"))
+    assert torch.equal(network.flat[network.shared_size :], network.views["beta"].ravel())
+    assert random_network(shape_of("cs")).shared_size == Network.size(shape_of("cs"))
+
+
+def test_parameters_make_the_same_network_again():
+    network = random_network(shape_of("ll"))
+    again = Network.from_parameters(network.shape, network.parameters())
+    assert torch.equal(again.flat, network.flat)
+
+
+def test_a_missing_or_misshapen_parameter_is_named():
+    network = random_network(shape_of("lc"))
+    parameters = network.parameters()
+    del parameters["W3"]
+    with pytest.raises(ValueError, match="parameter 'W3' is missing"):
+        Network.from_parameters(network.shape, parameters)
+    with pytest.raises(ValueError, match="parameter 'beta' has the wrong size"):
+        Network.from_parameters(shape_of("lc", tasks=6), network.parameters())
+
+
+def test_impossible_shapes_are_refused():
+    with pytest.raises(ValueError, match="needs task_dim >= 1, not 0"):
+        Shape("lc", 1, 1, 8, 2)
+    with pytest.raises(ValueError, match="must be at least 1"):
+        Shape("fs", 0, 1, 8, 2)

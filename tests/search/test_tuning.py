@@ -1,0 +1,24 @@
+import numpy as np
+import torch
+
+from pipeline.search.tuning import DIVERGED_SCORE, trial
+from pipeline.training.trainer import Hyperparameters, Plan
+from tests.training.test_trainer import HYPER, PLAN, waves
+
+
+def evaluate(hyper, plan=PLAN):
+    rows = waves()
+    odd = np.arange(len(rows)) % 5 == 0
+    return trial(rows.take(~odd), rows.take(odd), 6, "lc", plan, 1, torch.device("cpu"))(hyper)
+
+
+def test_the_score_is_the_validation_error_in_units_of_the_deviation():
+    found = evaluate(HYPER)
+    assert 0 < found.score < 0.5
+    assert not found.diverged
+
+
+def test_a_trial_that_diverges_scores_badly_but_finitely():
+    wild = Hyperparameters(1e9, 16, 1e-8, task_dim=2)
+    found = evaluate(wild, Plan(epochs=20, batches=6, max_restarts=1))
+    assert (found.score, found.restarts, found.diverged) == (DIVERGED_SCORE, 2, True)
