@@ -150,6 +150,7 @@ class Lipo(Section):
 
 class GaussNewton(Section):
     candidates: Positive
+    rows: Positive
     starts: Positive
     steps: Positive
 

@@ -144,7 +144,8 @@ def _step(here: Local, damping: Floats) -> Floats:
     """Solve (H + damping diag H) step = -g."""
     matrix = here.precision.copy()
     np.einsum("pii->pi", matrix)[:] *= 1 + damping[:, None]
-    return -np.linalg.solve(matrix, here.half_gradient[..., None])[..., 0]
+    step = np.linalg.solve(matrix, -here.half_gradient[..., None])[..., 0]
+    return np.asarray(step, dtype=np.float64)
 
 
 def _worthwhile(beta: Floats, here: Local, promise: Floats, count: int) -> NDArray[np.bool_]:

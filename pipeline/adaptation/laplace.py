@@ -17,7 +17,7 @@ from scipy.stats import norm
 
 from pipeline.adaptation.frozen import value_and_slope
 from pipeline.adaptation.gauss_newton import Fit
-from pipeline.adaptation.objective import BLOCK_ROWS, Floats, Ints, symmetric
+from pipeline.adaptation.objective import BLOCK_ROWS, Floats, Ints, inverse
 from pipeline.models.network import Network
 from pipeline.training.trainer import one_thread
 
@@ -39,26 +39,21 @@ class Posterior:
 
 def single(fit: Fit) -> Posterior:
     """One Gaussian at the MAP estimate."""
-    return Posterior(
-        np.ones((len(fit.ends), 1)), fit.ends[:, :1], _covariances(fit.precisions[:, :1])
-    )
+    return Posterior(np.ones((len(fit.ends), 1)), fit.ends[:, :1], inverse(fit.precisions[:, :1]))
 
 
 def mixture(fit: Fit) -> Posterior:
     """A Gaussian at every distinct minimum that was found."""
-    tasks, count, _ = fit.ends.shape
     log_weights = -fit.objectives / 2 - np.linalg.slogdet(fit.precisions)[1] / 2
-    for later in range(1, count):  # best first: a minimum repeats an earlier, kept one or none
+    for later in range(
+        1, fit.ends.shape[1]
+    ):  # best first: a minimum repeats an earlier, kept one or none
         apart = fit.ends[:, later, None] - fit.ends[:, :later]
         distance = np.einsum("tmi,tmij,tmj->tm", apart, fit.precisions[:, :later], apart)
         repeats = (distance < SAME_MODE) & np.isfinite(log_weights[:, :later])
         log_weights[repeats.any(axis=1), later] = -np.inf
     weights = np.exp(log_weights - logsumexp(log_weights, axis=1, keepdims=True))
-    return Posterior(weights, fit.ends, _covariances(fit.precisions))
-
-
-def _covariances(precisions: Floats) -> Floats:
-    return symmetric(np.linalg.inv(precisions))
+    return Posterior(weights, fit.ends, inverse(fit.precisions))
 
 
 @dataclass(frozen=True)

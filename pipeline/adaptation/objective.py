@@ -11,6 +11,7 @@ own precision; sums over rows and everything of the size of beta are in float64.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,12 +56,12 @@ class Prior:
     @property
     def precision(self) -> Floats:
         """D^-1."""
-        return symmetric(np.linalg.inv(self.covariance))
+        return inverse(self.covariance)
 
     @property
     def root(self) -> Floats:
         """R with R R^T = D: R u has the prior's distribution when u is standard normal."""
-        return np.linalg.cholesky(self.covariance)
+        return np.asarray(np.linalg.cholesky(self.covariance), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ class Problem:
             raise ValueError(f"the noise variance must be positive, not {noise}")
         task = rows.task.cpu().numpy()
         self.network, self.tasks, self.noise, self.prior = network, tasks, noise, prior
+        self.device = network.flat.device
         self.counts: Ints = np.bincount(task, minlength=tasks).astype(np.int64)
         if len(self.counts) > tasks:
             raise ValueError(f"task {task.max()} is not one of {tasks}")
@@ -98,7 +100,6 @@ class Problem:
         self._y = rows.y[order]
         with torch.no_grad():
             self._without_task = network.trunk_input(rows.x[order])
-        self.device = network.flat.device
         self._weights: Floats = np.full(tasks, 1.0 / noise)
 
     def thinned(self, rows: int) -> Problem:
@@ -112,11 +113,7 @@ class Problem:
             if keep
         ]
         index = torch.from_numpy(np.concatenate(chosen)).to(self._y.device)
-        thin = object.__new__(Problem)
-        thin.device = self.device
-        thin.network, thin.tasks, thin.noise, thin.prior = (
-            self.network, self.tasks, self.noise, self.prior
-        )
+        thin = copy(self)
         thin.counts, thin._begins = kept, np.cumsum(kept) - kept
         thin._y, thin._without_task = self._y[index], self._without_task[index]
         thin._weights = self._weights * self.counts / np.maximum(kept, 1)
@@ -152,7 +149,7 @@ class Problem:
         return Local(
             objective=products[:, -1, -1] + self._penalty(beta),
             half_gradient=beta @ precision - products[:, :-1, -1],
-            precision=symmetric(products[:, :-1, :-1]) + precision,
+            precision=products[:, :-1, :-1] + precision,
         )
 
     def _penalty(self, beta: Floats) -> Floats:
@@ -166,7 +163,7 @@ class Problem:
         `used`; the rows of a very large task come in several blocks.
         """
         device, dtype = self._y.device, self._y.dtype
-        shift = torch.from_numpy(beta).to(device, dtype) @ self.network.views["L"].T
+        shift = torch.tensor(beta, dtype=dtype, device=device) @ self.network.views["L"].T
         counts = self.counts[task]
         order = np.argsort(counts, kind="stable")
         for points in _rectangles(order[counts[order] > 0], counts):
@@ -193,6 +190,7 @@ def _rectangles(order: Ints, counts: Ints) -> Iterator[Ints]:
         yield order[begin:]
 
 
-def symmetric(matrices: Floats) -> Floats:
-    """Without the rounding errors that make an inverse or a product unsymmetric."""
-    return (matrices + np.swapaxes(matrices, -1, -2)) / 2
+def inverse(matrices: Floats) -> Floats:
+    """Of symmetric matrices, and symmetric to the last bit."""
+    found = np.asarray(np.linalg.inv(matrices), dtype=np.float64)
+    return (found + np.swapaxes(found, -1, -2)) / 2

@@ -188,12 +188,22 @@ class Checkpoint:
         self, name: str, compute: Callable[[], tuple[dict[str, Any], Trained]]
     ) -> tuple[dict[str, Any], Path]:
         """The report and the model file of one training; computed unless it is here already."""
-        report_path, model = self.path(f"{name}.json"), self.path(f"{name}.safetensors")
-        if not report_path.exists():
+        model = self.path(f"{name}.safetensors")
+
+        def compute_and_save() -> dict[str, Any]:
             report, trained = compute()
-            save_network(model, trained)
-            write_json(report_path, report)  # last: it says that the model is complete
-        return read_json(report_path), model
+            save_network(model, trained)  # before the report, which says that it is complete
+            return report
+
+        return self.keep(name, compute_and_save), model
+
+    def keep(self, name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """The report of one part of the stage; computed unless it is here already."""
+        path = self.path(f"{name}.json")
+        if not path.exists():
+            write_json(path, compute())
+        report: dict[str, Any] = read_json(path)
+        return report
 
     def deliver(
         self,

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import pipeline.adaptation.objective as objective_module
+from pipeline.adaptation.frozen import value, value_and_slope
+from pipeline.adaptation.objective import Prior, Problem
+from pipeline.models.network import Network, Shape
+from pipeline.training.data import Tensors
+
+COUNTS = [7, 0, 1, 30, 3]
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 3])
+def test_slopes_are_those_of_autograd(world, blocks):
+    made = world(COUNTS, size=3, blocks=blocks)
+    beta = torch.randn(len(made.rows), 3, dtype=torch.float64, requires_grad=True)
+    (expected,) = torch.autograd.grad(made.output(made.rows.x, beta).sum(), beta)
+    z = made.network.trunk_input(made.rows.x) + beta.detach() @ made.network.views["L"].T
+    output, slope = value_and_slope(made.network, z)
+    assert torch.allclose(slope, expected, rtol=1e-12, atol=1e-12)
+    assert torch.allclose(output, value(made.network, z), rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("block_rows", [1, 4, 10, 1024])
+def test_objective_is_the_textbook_loop(world, monkeypatch, block_rows):
+    monkeypatch.setattr(objective_module, "BLOCK_ROWS", block_rows)
+    made = world(COUNTS)
+    problem = made.problem()
+    beta = np.random.default_rng(1).normal(size=(len(COUNTS), 3, 2))
+    found = problem.objective(beta)
+    expected = [[made.textbook(j, point) for point in points] for j, points in enumerate(beta)]
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+    np.testing.assert_allclose(problem.objective(beta[:, 1]), found[:, 1], rtol=1e-10)
+    task = np.arange(len(COUNTS)).repeat(3)
+    local = problem.local(task, beta.reshape(-1, 2))
+    np.testing.assert_allclose(local.objective, found.ravel(), rtol=1e-10)
+
+
+def test_gradient_is_that_of_the_objective(world):
+    made = world(COUNTS, size=3)
+    problem, task = made.problem(), np.arange(len(COUNTS))
+    beta = np.random.default_rng(2).normal(size=(len(COUNTS), 3))
+    gradient = 2 * problem.local(task, beta).half_gradient
+    for axis in np.eye(3) * 1e-6:
+        change = problem.at(task, beta + axis) - problem.at(task, beta - axis)
+        np.testing.assert_allclose(change / 2e-6, gradient @ axis / 1e-6, rtol=1e-4, atol=1e-5)
+
+
+def test_precision_is_half_the_hessian(world):
+    made = world(COUNTS, blocks=0)
+    problem, task = made.problem(), np.arange(len(COUNTS))
+    beta = np.zeros((len(COUNTS), 2))
+    local = problem.local(task, beta)
+    for axis in np.eye(2):
+        change = problem.local(task, beta + axis).half_gradient - local.half_gradient
+        np.testing.assert_allclose(change, local.precision @ axis, rtol=1e-9, atol=1e-9)
+
+
+def test_thinned_problem_estimates_the_full_one(world):
+    made = world([200, 3, 0])
+    full, thin = made.problem(), made.problem().thinned(50)
+    assert thin.counts.tolist() == [50, 3, 0]
+    beta = np.random.default_rng(3).normal(size=(3, 2))
+    assert thin.objective(beta)[0] == pytest.approx(full.objective(beta)[0], rel=0.5)
+    np.testing.assert_array_equal(thin.objective(beta)[1:], full.objective(beta)[1:])
+    assert full.thinned(200) is full
+
+
+def test_prior_is_the_covariance_of_the_base_tasks():
+    beta = np.random.default_rng(4).normal(size=(40, 3)) @ np.diag([1, 2, 3]) + 5
+    prior = Prior.of(torch.from_numpy(beta))
+    np.testing.assert_allclose(prior.covariance, np.cov(beta.T), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(prior.precision @ prior.covariance, np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(prior.root @ prior.root.T, prior.covariance, rtol=1e-12)
+
+
+@pytest.mark.parametrize("beta", [np.eye(8)[:3], np.zeros((5, 2)), np.arange(6.0)[:, None]])
+def test_prior_is_always_invertible(beta):
+    prior = Prior.of(beta)
+    assert np.isfinite(prior.precision).all()
+    assert (np.linalg.eigvalsh(prior.covariance) > 0).all()
+
+
+def test_mistakes_are_named(world):
+    made = world(COUNTS)
+    with pytest.raises(ValueError, match="at least two tasks"):
+        Prior.of(made.base[:1])
+    with pytest.raises(ValueError, match="noise variance must be positive"):
+        Problem(made.network, made.rows, len(COUNTS), 0.0, made.prior)
+    with pytest.raises(ValueError, match="task 4 is not one of 2"):
+        Problem(made.network, made.rows, 2, 0.1, made.prior)
+    shape = Shape("fs", 2, 1, 4, 1)
+    other = Network.initial(shape, torch.Generator(), torch.device("cpu"))
+    with pytest.raises(ValueError, match="only learned-context"):
+        Problem(other, Tensors(*[torch.zeros(0)] * 3), 1, 0.1, made.prior)
