@@ -28,7 +28,7 @@ from torch import nn
 
 from pipeline.files import write_json
 from pipeline.tables.rows import Rows
-from pipeline.training.data import Scaler
+from pipeline.tables.scaling import Scaler
 from pipeline.training.trainer import Hyperparameters, Plan, train
 
 TASK_DIM = 8

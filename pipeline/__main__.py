@@ -22,6 +22,7 @@ VERBS = {
     "holdout": ("pipeline.stages.holdout", "train without one task group"),
     "adapt": ("pipeline.stages.adapt", "estimate the parameters of the held-out tasks"),
     "clean": ("pipeline.stages.clean", "train without the rows that the test part holds"),
+    "illustrate": ("pipeline.stages.illustrate", "what the figures need of the networks"),
     "plan": ("pipeline.stages.plan", "what would run, and for how long"),
     "run": ("pipeline.stages.run", "run the plan in parallel, as `dvc repro` would"),
     "demo": ("pipeline.stages.demo", "the smoke budget in a scratch copy"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -44,7 +45,8 @@ class Files:
         return self.root / "data" / dataset / "table.parquet"
 
     def table_info(self, dataset: str) -> Path:
-        return self.root / "data" / dataset / "table.json"
+        """What there is to know of a table without opening it; git keeps it."""
+        return self.result("data", dataset, "table")
 
     def result(self, study: str, dataset: str, name: str) -> Path:
         """The result of one stage; what varies from run to run goes to `run_info` beside it."""
@@ -101,7 +103,16 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, content: Any) -> None:
     """Write JSON that is equal to the byte for equal content; NaN is refused."""
-    write_text(path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    write_text(path, _FLAT_LIST.sub(_on_one_line, text) + "\n")
+
+
+_FLAT_LIST = re.compile(r"\[\n\s+([^\[\]{}]*?)\n\s*\]")
+"""A list of numbers or plain words: line breaks are structure, strings cannot hold them."""
+
+
+def _on_one_line(match: re.Match[str]) -> str:
+    return "[" + re.sub(r",\n\s+", ", ", match[1]) + "]"
 
 
 def read_text(path: Path) -> str:

@@ -203,10 +203,13 @@ class Params(Section):
             if name not in self.dataset:
                 valid = ", ".join(sorted(self.dataset))
                 raise ValueError(f"datasets: {name!r} has no entry below 'dataset'; valid: {valid}")
-        for key in ("compared", "varied"):
+        for key in ("models", "compared", "varied"):
+            if "lc" not in getattr(self, key):
+                raise ValueError(f"{key}: must hold 'lc', the network that the studies are about")
             for name in getattr(self, key):
                 if name not in self.models:
                     raise ValueError(f"{key}: {name!r} is not one of models {list(self.models)}")
+        # Stages are named by these: a value twice would be a stage twice.
         for key in ("datasets", "models", "compared", "varied", "fractions"):
             values = getattr(self, key)
             if len(set(values)) < len(values):

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from pipeline.adaptation.objective import Floats, Problem
-from pipeline.search.lipo import Maximiser
+from pipeline.search.solver import Maximiser
 from pipeline.training.trainer import one_thread
 
 NARROWEST = 1e-3

@@ -36,7 +36,7 @@ class Estimates:
 
 
 def _seconds_last_time(stage: Any) -> float | None:
-    """From the file beside one of the stage's results, which a stage writes for people and for us."""
+    """From the file that a stage writes beside its result."""
     for out in stage.outs:
         path = run_info(Path(out.fs_path))
         if path.is_file():

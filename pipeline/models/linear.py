@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
 from pipeline.tables.rows import Rows
-from pipeline.training.data import Scaler
+from pipeline.tables.scaling import Scaler
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Tables, figures, pages and the paper check. Reads results; imports neither torch nor training."""

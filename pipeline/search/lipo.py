@@ -1,8 +1,7 @@
-"""Global optimisation by LIPO (dlib), seeded and resumable.
+"""The search for hyperparameters by LIPO, resumable.
 
-dlib's `find_min_global` spends its own effort by the clock and so is not reproducible;
-`global_function_search` with a seed is. Its state cannot be saved, but it depends only on the
-seed and on the values it was given: replaying the log in order brings it back exactly.
+The solver's state cannot be saved, but it depends only on the seed and on the values it was
+given: replaying the log in order brings it back exactly.
 """
 
 from __future__ import annotations
@@ -11,10 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
-import dlib
-
 from pipeline.errors import UserError
 from pipeline.search.log import Evaluation, Log
+from pipeline.search.solver import Maximiser
 from pipeline.search.space import Box
 from pipeline.training.trainer import Hyperparameters
 
@@ -26,25 +24,6 @@ class Trial:
     score: float
     restarts: int = 0
     diverged: bool = False
-
-
-class Maximiser:
-    """dlib's solver with the points as tuples."""
-
-    def __init__(
-        self,
-        lower: Sequence[float],
-        upper: Sequence[float],
-        seed: int,
-        integer: Sequence[bool] | None = None,
-    ) -> None:
-        spec = dlib.function_spec(list(lower), list(upper), list(integer or [False] * len(lower)))
-        self._search = dlib.global_function_search(spec)
-        self._search.set_seed(seed)
-
-    def ask(self) -> tuple[tuple[float, ...], Callable[[float], None]]:
-        request = self._search.get_next_x()
-        return tuple(float(coordinate) for coordinate in request.x), request.set
 
 
 def search(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from pipeline.tables import metrics
 from pipeline.tables.selection import GROUPS
 from pipeline.training.storage import load_network
 
-CODE = (*ENGINE, "pipeline/adaptation", "pipeline/search/lipo.py", "pipeline/stages/adapt.py")
+CODE = (*ENGINE, "pipeline/adaptation", "pipeline/search/solver.py", "pipeline/stages/adapt.py")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,14 +36,8 @@ def run(arguments: argparse.Namespace) -> None:
             group, dimension = entry["group"], entry["hyperparameters"]["task_dim"]
             held_out = _open(experiment, group, dimension, entry["rmse"], groups)
             for share in budget.shares:
-                fits.append(
-                    checkpoint.keep(
-                        f"{group}-{dimension}-{share}",
-                        lambda h=held_out, g=group, d=dimension, s=share: _adapt(
-                            experiment, h, g, d, s
-                        ),
-                    )
-                )
+                compute = partial(_adapt, experiment, held_out, group, dimension, share)
+                fits.append(checkpoint.keep(f"{group}-{dimension}-{share}", compute))
         names = [[experiment.tasks[number] for number in numbers] for numbers in groups]
         result.update(
             experiment.provenance(model="lc"),

@@ -14,9 +14,8 @@ from typing import Any
 from pipeline.errors import UserError
 from pipeline.files import read_json
 from pipeline.models.network import Kind
-from pipeline.stages.experiment import ENGINE, Experiment
+from pipeline.stages.experiment import ENGINE, Experiment, chosen
 from pipeline.stages.progress import ProgressLine
-from pipeline.stages.tune import chosen
 from pipeline.training.trainer import Trained
 
 CODE = (*ENGINE, "pipeline/stages/clean.py")

@@ -20,7 +20,6 @@ import torch
 from pipeline import settings
 from pipeline.files import Files, code_digest, digest, read_json, replacing, run_info, write_json
 from pipeline.models.network import Kind
-from pipeline.search.space import Box, table_6
 from pipeline.settings import Budget
 from pipeline.stages.progress import ProgressLine
 from pipeline.tables import metrics
@@ -75,17 +74,6 @@ class Experiment:
     def final_plan(self, rows: int) -> Plan:
         train_settings = self.settings.profile.train
         return self.plan(rows, train_settings.budget, train_settings.max_restarts)
-
-    def search_plan(self, rows: int) -> Plan:
-        search = self.settings.profile.search
-        return self.plan(rows, search.budget, search.max_restarts)
-
-    def box(self, kind: Kind) -> Box:
-        space = self.settings.params.space
-        low, high = space.width
-        high = max(low, min(high, self.settings.profile.search.width_max))
-        ranges = {**dict(space), "width": (low, high)}
-        return table_6(kind, len(self.tasks), **ranges)
 
     def seed(self, purpose: str, *parts: object) -> int:
         """A seed of its own for every search and training, from the seeds in params.yaml."""
@@ -219,6 +207,11 @@ class Checkpoint:
 
     def clear(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def chosen(tuned: dict[str, Any]) -> Hyperparameters:
+    """The hyperparameters that a search chose, from its result."""
+    return Hyperparameters(**tuned["best"])
 
 
 def machine(device: torch.device) -> dict[str, Any]:

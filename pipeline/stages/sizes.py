@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any, get_args
 
 from pipeline.models.network import Kind
-from pipeline.stages.experiment import ENGINE, Experiment
+from pipeline.stages.experiment import ENGINE, Experiment, chosen
 from pipeline.stages.progress import ProgressLine
-from pipeline.stages.tune import chosen, tune
+from pipeline.stages.tune import tune
 from pipeline.training.trainer import Trained
 
 CODE = (*ENGINE, "pipeline/search", "pipeline/stages/sizes.py", "pipeline/stages/tune.py")

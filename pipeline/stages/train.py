@@ -8,9 +8,9 @@ from typing import get_args
 
 from pipeline.files import read_json
 from pipeline.models.network import Kind
-from pipeline.stages.experiment import ENGINE, Experiment, curve
+from pipeline.stages.experiment import ENGINE, Experiment, chosen, curve
 from pipeline.stages.progress import ProgressLine
-from pipeline.stages.tune import chosen
+from pipeline.tables import metrics
 from pipeline.training.storage import save_network
 
 CODE = (*ENGINE, "pipeline/stages/train.py")
@@ -27,6 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
     files = experiment.files
     hyper = chosen(read_json(files.result("tune", experiment.name, kind)))
     rows, test = experiment.prepared.train_rows(), experiment.prepared.test_rows()
+    observed = experiment.rows.take(test)
     seed = experiment.seed("train", kind, 1.0, 0)
     with experiment.record(files.result("train", experiment.name, kind)) as result:
         with ProgressLine() as progress:
@@ -38,4 +39,5 @@ def run(arguments: argparse.Namespace) -> None:
             plan=asdict(experiment.final_plan(len(rows))),
             **experiment.outcome(trained, seed, hyper, test),
             curve=curve(trained),
+            observed_predicted=metrics.histogram(observed.y, trained.predict(observed)),
         )

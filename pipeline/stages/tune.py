@@ -9,10 +9,11 @@ from typing import Any, get_args
 from pipeline.models.network import Kind
 from pipeline.search.lipo import Evaluation, best, search
 from pipeline.search.log import Log
+from pipeline.search.space import Box, table_6
 from pipeline.search.tuning import trial
 from pipeline.stages.experiment import ENGINE, Checkpoint, Experiment
 from pipeline.stages.progress import ProgressLine
-from pipeline.training.trainer import Hyperparameters
+from pipeline.training.trainer import Plan
 
 CODE = (*ENGINE, "pipeline/search", "pipeline/stages/tune.py")
 
@@ -44,14 +45,14 @@ def tune(
     params, budget = experiment.settings.params, experiment.settings.profile.search
     fit, validation = experiment.prepared.search_rows(fraction, params.validation)
     seed = experiment.seed("search", kind, fraction)
-    box = experiment.box(kind)
+    box, plan = _box(experiment, kind), _plan(experiment, len(fit))
     label = f"{experiment.name} {kind} search on {fraction:.0%}"
     evaluate = trial(
         experiment.rows.take(fit),
         experiment.rows.take(validation),
         len(experiment.tasks),
         kind,
-        experiment.search_plan(len(fit)),
+        plan,
         seed,
         experiment.device,
         progress.training(label),
@@ -61,7 +62,7 @@ def tune(
     return {
         "seed": seed,
         "rows": {"fit": len(fit), "validation": len(validation)},
-        "plan": asdict(experiment.search_plan(len(fit))),
+        "plan": asdict(plan),
         "space": [asdict(dimension) for dimension in box.dimensions],
         "best": best(evaluations).settings,
         "score": best(evaluations).score,
@@ -69,9 +70,17 @@ def tune(
     }
 
 
-def chosen(tuned: dict[str, Any]) -> Hyperparameters:
-    """The hyperparameters that a search chose, from its result."""
-    return Hyperparameters(**tuned["best"])
+def _plan(experiment: Experiment, rows: int) -> Plan:
+    search_settings = experiment.settings.profile.search
+    return experiment.plan(rows, search_settings.budget, search_settings.max_restarts)
+
+
+def _box(experiment: Experiment, kind: Kind) -> Box:
+    """Table 6, with the width's upper end from the profile."""
+    space = experiment.settings.params.space
+    low, high = space.width
+    high = max(low, min(high, experiment.settings.profile.search.width_max))
+    return table_6(kind, len(experiment.tasks), **{**dict(space), "width": (low, high)})
 
 
 def _without_time(evaluation: Evaluation) -> dict[str, Any]:

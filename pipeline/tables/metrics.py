@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,3 +29,16 @@ def task_rmse(
 def significant(value: float, digits: int = 7) -> float:
     """Rounded to what float32 arithmetic supports, so that result files stay small."""
     return float(f"{value:.{digits}g}")
+
+
+def histogram(
+    observed: NDArray[np.float64], predicted: NDArray[np.float64], bins: int = 40
+) -> dict[str, Any]:
+    """How often which prediction stands beside which observation: [observed, predicted, count]."""
+    low, high = float(observed.min()), float(observed.max())
+    high = high if high > low else low + 1.0
+    counts, _, _ = np.histogram2d(
+        observed, np.clip(predicted, low, high), bins=bins, range=[[low, high]] * 2
+    )
+    cells = [[int(i), int(j), int(counts[i, j])] for i, j in np.argwhere(counts)]
+    return {"low": low, "high": high, "bins": bins, "cells": cells}

@@ -13,7 +13,7 @@ from safetensors.torch import save
 from pipeline.errors import UserError
 from pipeline.files import open_parser, write_bytes
 from pipeline.models.network import Network, Shape
-from pipeline.training.data import Scaler
+from pipeline.tables.scaling import Scaler
 from pipeline.training.trainer import Trained
 
 FORMAT = 1

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from pipeline.models.network import Kind, Network, Shape
 from pipeline.tables.rows import Rows
-from pipeline.training.data import Scaler, Tensors
+from pipeline.tables.scaling import Scaler
+from pipeline.training.data import Tensors
 from pipeline.training.gradient import Gradient
 from pipeline.training.schedule import RateSchedule, RateSettings
 

@@ -94,7 +94,7 @@ def test_file_put_by_hand_goes_all_the_way(project: Path) -> None:
     unpinned_inflation(project, 60, LINES)
     assert main(["download", "inflation"]) == 0
     assert main(["prepare", "inflation"]) == 0
-    info = json.loads((project / "data" / "inflation" / "table.json").read_text())
+    info = json.loads((project / "results/data/inflation/table.json").read_text())
     assert info["edition"] == "paper" and info["rows"] == {"train": 50, "test": 10, "leaked": 0}
 
 

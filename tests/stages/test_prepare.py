@@ -155,7 +155,7 @@ def test_seeds_change_the_content(project: Path) -> None:
 
 def test_info(project: Path) -> None:
     assert main(["prepare", "sine_and_line"]) == 0
-    text = (project / "data" / "sine_and_line" / "table.json").read_text()
+    text = (project / "results/data/sine_and_line/table.json").read_text()
     info = json.loads(text)
     assert info["features"] == [{"name": "x", "kind": "number", "unit": ""}]
     assert info["tasks"]["line 01"].keys() == {"train", "test", "kind", "slope", "intercept"}

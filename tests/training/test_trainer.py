@@ -4,8 +4,8 @@ import torch
 
 from pipeline.models.network import Shape
 from pipeline.tables.rows import Rows
+from pipeline.tables.scaling import Scaler
 from pipeline.training import trainer
-from pipeline.training.data import Scaler
 from pipeline.training.trainer import DivergedError, Hyperparameters, Plan, train
 
 

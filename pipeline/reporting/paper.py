@@ -1,0 +1,113 @@
+"""What the paper prints, from reports/paper.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from pipeline.files import Files
+from pipeline.settings import Section, load_section
+
+
+class PaperTable(Section):
+    title: str
+    lower_is_better: bool
+    columns: tuple[str, ...]
+    decimals: tuple[int, ...] | None = None
+    rows: dict[str, tuple[float, ...]]
+
+    @model_validator(mode="after")
+    def _full(self) -> PaperTable:
+        for name, row in self.rows.items():
+            if len(row) != len(self.columns):
+                raise ValueError(f"rows.{name}: {len(row)} values for {len(self.columns)} columns")
+        if self.decimals is not None and len(self.decimals) != len(self.columns):
+            raise ValueError("decimals: one for every column is needed")
+        return self
+
+
+class Tolerance(Section):
+    cells: str
+    relative: Annotated[float, Field(ge=0)] = 0.0
+    absolute: Annotated[float, Field(ge=0)] = 0.0
+    reason: str
+
+
+class Note(Section):
+    cell: str
+    note: Annotated[str, Field(min_length=1)]
+
+
+@dataclass(frozen=True)
+class PaperCell:
+    """One printed number and how near to it ours must be."""
+
+    table: str
+    row: str
+    column: str
+    value: float
+    allowed: float
+    reason: str
+    lower_is_better: bool
+    note: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.table}/{self.row}/{self.column}"
+
+
+class Paper(Section):
+    tables: dict[str, PaperTable]
+    tolerances: tuple[Tolerance, ...]
+    notes: tuple[Note, ...] = ()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Paper:
+        names = [name for name, *_ in self._values()]
+        for name in names:
+            if not any(fnmatchcase(name, tolerance.cells) for tolerance in self.tolerances):
+                raise ValueError(f"tolerances: none fits {name}")
+        for note in self.notes:
+            if not any(fnmatchcase(name, note.cell) for name in names):
+                raise ValueError(f"notes: {note.cell!r} fits no cell")
+        return self
+
+    def _values(self) -> Iterator[tuple[str, str, str, str, int, float]]:
+        for table_name, table in self.tables.items():
+            for row, values in table.rows.items():
+                for index, (column, value) in enumerate(zip(table.columns, values, strict=True)):
+                    yield f"{table_name}/{row}/{column}", table_name, row, column, index, value
+
+    def cells(self) -> Iterator[PaperCell]:
+        for name, table_name, row, column, index, value in self._values():
+            table = self.tables[table_name]
+            tolerance = next(t for t in self.tolerances if fnmatchcase(name, t.cells))
+            rounding = 0.5 * 10.0 ** -table.decimals[index] if table.decimals else 0.0
+            is_count = table.decimals is not None and table.decimals[index] == 0
+            yield PaperCell(
+                table_name,
+                row,
+                column,
+                value,
+                tolerance.relative * abs(value)
+                + tolerance.absolute
+                + (0.0 if is_count else rounding),
+                tolerance.reason,
+                table.lower_is_better,
+                " ".join(note.note for note in self.notes if fnmatchcase(name, note.cell)),
+            )
+
+    def value(self, table: str, row: str, column: str) -> float | None:
+        """A printed number, or None for a dataset that is not the paper's."""
+        printed = self.tables[table]
+        if row not in printed.rows or column not in printed.columns:
+            return None
+        return printed.rows[row][printed.columns.index(column)]
+
+
+def load_paper(files: Files) -> Paper:
+    return load_section(files.root / "reports" / "paper.yaml", Paper)

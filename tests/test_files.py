@@ -1,0 +1,96 @@
+import json
+import os
+import stat
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import files
+from pipeline.errors import UserError
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+)
+
+
+@given(JSON)
+def test_what_is_written_is_what_is_read(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("json") / "a.json"
+    files.write_json(path, content)
+    assert files.read_json(path) == content
+
+
+def test_a_list_of_numbers_stands_on_one_line(tmp_path):
+    files.write_json(tmp_path / "a.json", {"a": [1, 2.5], "b": [{"c": []}], "d": ["x, y", "["]})
+    text = (tmp_path / "a.json").read_text()
+    assert '"a": [1, 2.5],' in text
+    assert json.loads(text)["d"] == ["x, y", "["]
+
+
+def test_nan_is_refused_and_the_old_file_stays(tmp_path):
+    path = tmp_path / "a.json"
+    files.write_json(path, 1)
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        files.write_json(path, float("nan"))
+    assert files.read_json(path) == 1
+
+
+def test_a_block_that_fails_leaves_the_old_file_and_no_other(tmp_path):
+    path = tmp_path / "a"
+    files.write_text(path, "old")
+    with pytest.raises(RuntimeError), files.replacing(path) as temporary:
+        temporary.write_text("half")
+        raise RuntimeError
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("a", "old")]
+
+
+def test_files_are_readable_by_others(tmp_path):
+    files.write_text(tmp_path / "a", "x")
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o644
+
+
+def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"file/a: cannot be written \(.*\); nothing was changed"):
+        files.write_text(tmp_path / "file" / "a", "x")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"a": 1', r"a.json: line 1: not valid JSON \(Expecting ',' delimiter\); the file is"),
+        (b"\xff\xfe", r"a.json: cannot be read"),
+        (b"", r"a.json: line 1: not valid JSON"),
+    ],
+)
+def test_damaged_json_is_named(tmp_path, content, message):
+    (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(UserError, match=message):
+        files.read_json(tmp_path / "a.json")
+
+
+def test_a_missing_file_says_how_to_get_it(tmp_path):
+    with pytest.raises(UserError, match=r"b.json: does not exist; `dvc repro` makes it"):
+        files.read_json(tmp_path / "b.json")
+
+
+def test_the_code_digest_sees_names_and_contents_but_no_caches(tmp_path):
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "a.py").write_text("1")
+    first = files.code_digest(tmp_path, ["p"])
+    (tmp_path / "p" / "__pycache__").mkdir()
+    (tmp_path / "p" / "__pycache__" / "a.pyc").write_text("x")
+    assert files.code_digest(tmp_path, ["p"]) == first
+    os.rename(tmp_path / "p" / "a.py", tmp_path / "p" / "b.py")
+    assert files.code_digest(tmp_path, ["p"]) != first
+
+
+def test_equal_content_has_an_equal_digest_whatever_its_order():
+    assert files.digest({"a": 1, "b": [2]}) == files.digest({"b": [2], "a": 1})
+    assert files.digest({"a": 1}) != files.digest({"a": 2})
