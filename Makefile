@@ -46,8 +46,8 @@ bench: $(READY) ## speed, as ratios taken in one run, into results/benchmarks
 lock: ## write requirements.lock anew from the ranges in pyproject.toml
 	rm -rf build/lock && $(PYTHON) -m venv build/lock
 	build/lock/bin/pip install --quiet torch==2.13.0
-	build/lock/bin/pip install --quiet --no-build-isolation-package none '.[test,lint,bench]'
-	build/lock/bin/pip freeze --exclude learned-context-pipeline > requirements.lock
+	build/lock/bin/pip install --quiet '.[test,lint,bench]'
+	build/lock/bin/pip freeze --exclude learned-context-pipeline | sed "s/+cpu$$//" > requirements.lock
 
 clean: ## remove the scratch copy and the stages' own checkpoints; results stay
 	rm -rf .demo scratch build

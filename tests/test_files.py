@@ -1,5 +1,4 @@
 import json
-import os
 import stat
 
 import pytest
@@ -87,7 +86,7 @@ def test_the_code_digest_sees_names_and_contents_but_no_caches(tmp_path):
     (tmp_path / "p" / "__pycache__").mkdir()
     (tmp_path / "p" / "__pycache__" / "a.pyc").write_text("x")
     assert files.code_digest(tmp_path, ["p"]) == first
-    os.rename(tmp_path / "p" / "a.py", tmp_path / "p" / "b.py")
+    (tmp_path / "p" / "a.py").rename(tmp_path / "p" / "b.py")
     assert files.code_digest(tmp_path, ["p"]) != first
 
 

@@ -22,7 +22,7 @@ from pipeline.training.trainer import one_thread
 FIRST_DAMPING = 1e-2
 MORE, LESS = 8.0, 0.1
 """Factors on the damping after a step that failed, and after one that kept its promise."""
-SAME_POINT = 1e-2
+SAME_POINT = 0.1
 """Squared distance, in posterior standard deviations, below which two descents are one."""
 HOPELESS = 20.0
 """A minimum this much above the best has less than exp(-10) of its posterior density."""
@@ -34,7 +34,7 @@ class Effort:
 
     candidates: int = 128
     """Quasi-random points, and at most as many base tasks again."""
-    rows: int = 16
+    rows: int = 12
     """Rows of every task on which the candidates are scored."""
     starts: int = 8
     steps: int = 20
@@ -83,7 +83,8 @@ def candidates(base: Floats, prior: Prior, effort: Effort) -> Floats:
         random = np.random.default_rng(effort.seed)
         base = base[np.sort(random.choice(len(base), effort.candidates, replace=False))]
     size = base.shape[1]
-    uniform = qmc.Sobol(size, rng=effort.seed).random(effort.candidates)
+    power = max(effort.candidates - 1, 0).bit_length()  # Sobol points come in powers of two
+    uniform = qmc.Sobol(size, rng=effort.seed).random_base2(power)[: effort.candidates]
     normal = norm.ppf(np.clip(uniform, 1e-6, 1 - 1e-6))
     return np.concatenate([np.zeros((1, size)), base, normal @ prior.root.T])
 

@@ -67,7 +67,7 @@ class Columns:
                 encoded[:, start] = _numbers(values, name)
                 start += 1
                 continue
-            code = pd.Index(levels, dtype=object).get_indexer(_texts(values, name))
+            code = pd.Index(levels, dtype=object).get_indexer(pd.Index(_texts(values, name)))
             if (code < 0).any():
                 stranger = _texts(values, name).iloc[int(np.argmin(code))]
                 raise ValueError(

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from pipeline.estimator import settings as rules
 from pipeline.models.network import Kind, Network
 from pipeline.search.lipo import best, search
 from pipeline.search.log import Evaluation, Log
@@ -24,9 +25,7 @@ from pipeline.search.tuning import DIVERGED_SCORE, trial
 from pipeline.tables.rows import Rows
 from pipeline.training.trainer import DivergedError, Hyperparameters, Trained, train
 
-from . import settings as rules
-
-HELD_OUT, MOST_HELD_OUT = 0.1, 5000
+HELD_OUT, LEAST_HELD_OUT, MOST_HELD_OUT = 0.1, 10, 5000
 SEARCH_HELD_OUT = 0.2
 NEGLIGIBLE = 0.02
 """A held-out share up to which the network is not trained anew."""
@@ -84,10 +83,10 @@ def choose_held_out(
     counts = np.bincount(task)
     place = np.empty(len(task), dtype=np.int64)
     place[by_task] = np.arange(len(task)) - np.repeat(np.cumsum(counts) - counts, counts)
-    wanted = max(1, min(round(share * len(task)), MOST_HELD_OUT))
+    wanted = min(max(round(share * len(task)), LEAST_HELD_OUT), MOST_HELD_OUT)
     free = np.flatnonzero(place < counts[task] // 2)
     if not len(free):  # every task has one row: then some tasks are held out whole
-        free = order[: max(1, len(task) // 2)]
+        free = order[: len(task) // 2]
     held_out = np.zeros(len(task), dtype=bool)
     held_out[random.choice(free, min(wanted, len(free)), replace=False)] = True
     return held_out

@@ -84,7 +84,7 @@ def read_labels(task: Any, rows: int) -> tuple[pd.Index, Sort]:
     if isinstance(getattr(task, "dtype", None), pd.CategoricalDtype):
         task = np.asarray(task)
     # A list goes to pandas as it is: numpy would turn [1, "a"] into two strings.
-    values = task if hasattr(task, "dtype") else list(task)
+    values: Any = task if hasattr(task, "dtype") else list(task)
     if getattr(values, "ndim", 1) != 1:
         raise ValueError(f"task must have one dimension, not {values.ndim}")
     if len(values) != rows:

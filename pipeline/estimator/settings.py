@@ -28,6 +28,7 @@ RULES = ("epochs", "batch_rows")
 
 def check(settings: dict[str, Any]) -> None:
     """Every setting by itself; the message names it."""
+    value: Any
     for name, least in COUNTS.items():
         value = settings[name]
         if value is None and name in RULES:
@@ -36,7 +37,8 @@ def check(settings: dict[str, Any]) -> None:
             raise ValueError(f"{name} must be an integer, {least} or more, not {value!r}")
     for name in ("peak_rate", "lambda_shared", "lambda_task", "momentum"):
         value = settings[name]
-        if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value < float("inf"):
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        if not is_number or not 0 <= value < float("inf"):
             raise ValueError(f"{name} must be a number, 0 or more, not {value!r}")
     if not settings["peak_rate"] > 0:
         raise ValueError("peak_rate must be above 0")

@@ -47,11 +47,18 @@ def fraction_mask(frame: pd.DataFrame, fraction: float) -> np.ndarray:
 
 
 def validation_mask(frame: pd.DataFrame, fraction: float, share: float) -> np.ndarray:
-    """Of the fraction's n rows of a task, round(share n), but never all, score a search."""
+    """Of the fraction's n rows of a task, round(share n), but never all, score a search.
+
+    Where no task has so many rows that one falls to the validation part (two rows and a fifth,
+    say), every k-th row of the table does, k being the nearest to 1 / share.
+    """
     rows = fraction_mask(frame, fraction)
     counts = counts_per_row(frame, rows)[rows]
     task = pd.factorize(frame["task"])[0][rows]
     rank = rank_in_task(task, frame["validation_order"].to_numpy()[rows])
     mask = np.zeros(len(frame), dtype=bool)
     mask[rows] = rank < np.minimum(np.floor(share * counts + 0.5), counts - 1)
+    if not mask.any():
+        step = max(2, round(1 / share))
+        mask[np.flatnonzero(rows)[step - 1 :: step]] = True
     return mask

@@ -137,3 +137,17 @@ def test_leak_is_found() -> None:
     assert splits.without_leak(raw, ["x"])["x"].tolist() == [2.0, 3.0, 1.0, 1.0]
     raw.loc[4, "target"] = 5.1  # the same inputs with another answer are no leak
     assert not splits.leaked(raw, ["x"]).any()
+
+
+def test_two_rows_a_task_still_leave_some_to_validate() -> None:
+    frame = pd.DataFrame(
+        {
+            "task": np.repeat([f"t{number:02}" for number in range(15)], 2),
+            "part": "train",
+            "size_order": np.tile([0, 1], 15),
+            "validation_order": np.tile([1, 0], 15),
+        }
+    )
+    validation = selection.validation_mask(frame, 1.0, 0.2)
+    assert validation.sum() == 6
+    assert frame.loc[~validation, "task"].nunique() == 15

@@ -1,0 +1,62 @@
+"""From what a user passes to what a network takes: features, target, rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
+
+from pipeline.estimator.columns import Columns
+from pipeline.tables.rows import Rows
+from pipeline.training.data import Scaler, Tensors
+
+SINGLE_TASK = 0
+"""The label of the only task when no task is given."""
+
+
+def fit_features(owner: Any, x: Any, fewest: int) -> tuple[NDArray[np.float64], Columns]:
+    """Check, learn the columns, encode; sets n_features_in_ and feature_names_in_ of `owner`."""
+    if isinstance(x, pd.DataFrame):
+        columns = Columns.fit(x)
+        if columns.has_categories:
+            validate_data(owner, x, reset=True, skip_check_array=True)
+            encoded = check_array(columns.encode(x), ensure_min_samples=fewest, estimator=owner)
+            return encoded, columns
+    found = validate_data(owner, x, reset=True, dtype=np.float64, ensure_min_samples=fewest)
+    names = getattr(owner, "feature_names_in_", None)
+    columns = Columns.of_numbers(found.shape[1])
+    return found, columns if names is None else Columns(tuple(map(str, names)), columns.levels)
+
+
+def features(owner: Any, x: Any, columns: Columns) -> NDArray[np.float64]:
+    """Check and encode rows of a fitted estimator."""
+    if not columns.has_categories:
+        return np.asarray(validate_data(owner, x, reset=False, dtype=np.float64))
+    if not isinstance(x, pd.DataFrame):
+        raise ValueError("X must be a DataFrame: the fitted one has columns of categories")
+    validate_data(owner, x, reset=False, skip_check_array=True)
+    return np.asarray(check_array(columns.encode(x), estimator=owner))
+
+
+def target(y: Any, rows: int) -> NDArray[np.float64]:
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    values = column_or_1d(y, warn=True)
+    numbers = check_array(values, ensure_2d=False, dtype=np.float64, input_name="y")
+    if len(numbers) != rows:
+        raise ValueError(f"y has {len(numbers)} values for {rows} rows: inconsistent lengths")
+    return np.asarray(numbers)
+
+
+def tensors(
+    x: NDArray[np.float64],
+    task: NDArray[np.int64],
+    y: NDArray[np.float64],
+    scaler: Scaler,
+    device: torch.device,
+) -> Tensors:
+    return Tensors.of(Rows(x, task, y), scaler, device)

@@ -1,0 +1,110 @@
+"""What an estimator does with its tasks after `fit`: add, update, list and compare them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from pipeline.estimator import inputs
+from pipeline.estimator.labels import read_labels
+from pipeline.tables.rows import Rows
+from pipeline.training.data import Tensors
+
+if TYPE_CHECKING:
+    from pipeline.estimator.columns import Columns
+    from pipeline.estimator.model import Model
+
+
+class NewTasks:
+    """Methods of a fitted estimator; the shared network stays as it is."""
+
+    model_: Model
+    columns_: Columns
+    has_tasks_: bool
+
+    def add_task(self, label: Any, X: Any, y: Any) -> Self:
+        """Estimate the parameters of a task that was not fitted, from one row or more."""
+        return self.add_tasks(X, y, [label] * len(X))
+
+    def add_tasks(self, X: Any, y: Any, task: Any) -> Self:
+        """Add many tasks at once, with one label a row: much faster than one by one."""
+        x, target = self._new_rows(X, y)
+        numbers = self.model_.labels.numbers(task, len(x))
+        values, _ = read_labels(task, len(x))
+        if (numbers >= 0).any():
+            known = values[int(np.argmax(numbers))]
+            raise ValueError(f"task {known!r} is already there; use update_task")
+        codes, unique = pd.factorize(values, sort=True)
+        labels = self.model_.labels.added(unique.tolist())
+        rows = self._tensors(x, codes, target)
+        self.model_ = self.model_.with_new_tasks(labels, rows)
+        return self
+
+    def update_task(self, label: Any, X: Any, y: Any) -> Self:
+        """Estimate a known task anew, from these rows alone: rows are not kept, so pass all."""
+        x, target = self._new_rows(X, y)
+        number = self._number(label)
+        rows = self._tensors(x, np.zeros(len(x)), target)
+        self.model_ = self.model_.with_updated_task(number, rows)
+        return self
+
+    @property
+    def tasks_(self) -> list[Any]:
+        """The labels of all tasks: those fitted, then those added."""
+        check_is_fitted(self)
+        return self.model_.labels.tolist()
+
+    @property
+    def task_parameters_(self) -> pd.DataFrame:
+        """One row a task, indexed by its label: the trained parameters, or the MAP estimate."""
+        check_is_fitted(self)
+        kind = self.model_.network.shape.kind
+        if kind not in ("lc", "ll"):
+            raise AttributeError(f"a network of kind {kind!r} has no task parameters")
+        beta = self.model_.beta
+        names = [f"beta_{number}" for number in range(beta.shape[1])]
+        index = pd.Index(self.model_.labels.values, name="task")
+        return pd.DataFrame(beta, index=index, columns=names)
+
+    def nearest_tasks(self, label: Any, k: int = 5) -> pd.Series:
+        """The k tasks most like this one, with their distance, nearest first.
+
+        For lc and cs the distance of what the tasks add to the first layer: the parameters'
+        own axes and scales are arbitrary. For ll the distance of the parameters.
+        """
+        check_is_fitted(self)
+        contexts = self.model_.contexts()
+        number = self._number(label)
+        distance = pd.Series(
+            np.linalg.norm(contexts - contexts[number], axis=1),
+            index=pd.Index(self.model_.labels.values, name="task"),
+            name="distance",
+        )
+        return distance.drop(distance.index[number]).nsmallest(k)
+
+    def _number(self, label: Any) -> int:
+        number = self.model_.labels.number(label)
+        if number < 0:
+            raise ValueError(self.model_.labels.unknown(label))
+        return number
+
+    def _new_rows(
+        self,
+        X: Any,
+        y: Any,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        check_is_fitted(self)
+        if not self.has_tasks_:
+            raise ValueError("the estimator was fitted without task: there is no task to add to")
+        x = inputs.features(self, X, self.columns_)
+        return x, inputs.target(y, len(x))
+
+    def _tensors(
+        self, x: NDArray[np.float64], task: NDArray[Any], y: NDArray[np.float64]
+    ) -> Tensors:
+        device = self.model_.network.flat.device
+        return Tensors.of(Rows(x, task.astype(np.int64), y), self.model_.scaler, device)

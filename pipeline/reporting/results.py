@@ -1,0 +1,71 @@
+"""The results of the datasets in params.yaml, and a record of those that are missing."""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from pipeline import settings
+from pipeline.files import Files, read_json
+from pipeline.reporting.labels import dataset_label
+from pipeline.reporting.paper import Paper, load_paper
+
+Result = dict[str, Any]
+
+
+class Results:
+    """Everything that a page reads. What it asks for and does not find is remembered."""
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
+        self.settings = settings.load(files)
+        self.missing: set[str] = set()
+        self._read = cache(read_json)  # a page asks for the same file several times
+
+    @classmethod
+    def open(cls, root: str | Path = ".") -> Results:
+        return cls(Files(Path(root)))
+
+    @cached_property
+    def paper(self) -> Paper:
+        return load_paper(self.files)
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Results of other datasets may lie around; a report is of those in params.yaml."""
+        return self.settings.params.datasets
+
+    def get(self, study: str, dataset: str, name: str) -> Result | None:
+        path = self.files.result(study, dataset, name)
+        if not path.exists():
+            self.missing.add(path.relative_to(self.files.root).as_posix())
+            return None
+        result: Result = self._read(path)
+        return result
+
+    def info(self, dataset: str) -> Result | None:
+        """What `prepare` says of a dataset: edition, hashes, features, tasks."""
+        return self.get("data", dataset, "table")
+
+    def label(self, dataset: str) -> str:
+        """The dataset's name, with a mark where the edition is not the paper's."""
+        return dataset_label(dataset) + ("†" if self.difference(dataset) else "")
+
+    def difference(self, dataset: str) -> str:
+        """How the edition differs from the paper's, in a sentence; empty if it does not."""
+        info = self.info(dataset)
+        if info is None or (info["edition"] == "paper" and not info["differs"]):
+            return ""
+        standing = "comparable with" if info["comparable"] else "not comparable with"
+        return (
+            f"{dataset_label(dataset)}, edition {info['edition']}: "
+            f"{info['differs'] or 'not the paper’s file.'} Taken as {standing} the paper's numbers."
+        )
+
+    def footnotes(self) -> tuple[str, ...]:
+        return tuple(f"† {text}" for text in map(self.difference, self.datasets) if text)
+
+    def comparable(self, dataset: str) -> bool | None:
+        info = self.info(dataset)
+        return None if info is None else bool(info["comparable"])

@@ -1,0 +1,25 @@
+"""scikit-learn's own checks, with a short training; the slow test runs them with the defaults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+
+from pipeline.estimator import LearnedContextRegressor
+
+SHORT = {"width": 16, "epochs": 40}
+
+
+@parametrize_with_checks(
+    [LearnedContextRegressor(**SHORT), LearnedContextRegressor(kind="ll", **SHORT)]
+)
+def test_check(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["lc", "cs", "ll", "fs"])
+def test_the_defaults_pass_too(kind: Any) -> None:
+    check_estimator(LearnedContextRegressor(kind=kind))

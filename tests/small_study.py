@@ -1,0 +1,140 @@
+"""A whole study so small that it takes a minute: a real repository in a folder of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+from dvc.repo import Repo
+
+from pipeline.stages.demo import copy_project
+
+ROOT = Path(__file__).resolve().parents[1]
+STUDY = ["results/dvc.yaml:*", "train@*", "linear@*"]
+"""Every study and what it needs; the report's stages are tested elsewhere."""
+
+TINY = {
+    "search": {
+        "evaluations": 2,
+        "width_max": 52,
+        "max_restarts": 0,
+        "budget": [{"epochs": 4, "batches": 2}],
+    },
+    "train": {
+        "budget": [{"epochs": 6, "batches": 2}],
+        "window_min": 3,
+        "max_restarts": 20,
+        "device": "cpu",
+        "compile": False,
+    },
+    "repeats": 2,
+    "dimensions": [1, 2],
+    "holdout": {
+        "dimensions": [2],
+        "shares": [0.25, 1.0],
+        "lipo": {"evaluations": 5, "shares": [1.0]},
+        "gauss_newton": {"candidates": 8, "rows": 8, "starts": 2, "steps": 3},
+    },
+}
+PARAMS = {
+    "profile": "tiny",
+    "datasets": ["frequency", "sine_and_line"],
+    "dataset": {
+        "frequency": {
+            "edition": "paper",
+            "tasks": 6,
+            "train_rows": 12,
+            "test_rows": 6,
+            "noise": 0.1,
+        },
+        "sine_and_line": {
+            "edition": "paper",
+            "tasks": 6,
+            "train_rows": 20,
+            "test_rows": 6,
+            "noise": 0.3,
+        },
+    },
+}
+
+
+def make_project(folder: Path, **changes: object) -> Path:
+    """The project's own files at `folder`, with the tiny budget."""
+    copy_project(ROOT, folder)
+    (folder / "profiles" / "tiny.yaml").write_text(yaml.safe_dump(TINY))
+    change(folder / "params.yaml", {**PARAMS, **changes})
+    return folder
+
+
+def change(path: Path, changes: dict[str, object]) -> None:
+    """Set keys, given as `a.b.c`, in a YAML file."""
+    content = yaml.safe_load(path.read_text())
+    for key, value in changes.items():
+        *parents, last = key.split(".")
+        section = content
+        for parent in parents:
+            section = section[parent]
+        section[last] = value
+    path.write_text(yaml.safe_dump(content))
+
+
+def environment() -> dict[str, str]:
+    """The interpreter's own folder first, as in an activated environment; no mirror."""
+    variables = {k: v for k, v in os.environ.items() if k != "LEARNED_CONTEXT_MIRROR"}
+    variables["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{variables['PATH']}"
+    return variables
+
+
+def start(folder: Path, *targets: str, jobs: int = 2) -> subprocess.Popen[str]:
+    words = [sys.executable, "-m", "pipeline", "run", "--jobs", str(jobs), *(targets or STUDY)]
+    return subprocess.Popen(
+        words,
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def run(folder: Path, *targets: str, jobs: int = 2) -> str:
+    process = start(folder, *targets, jobs=jobs)
+    output, _ = process.communicate(timeout=1200)
+    assert process.returncode == 0, output
+    return output
+
+
+def dvc(folder: Path, *words: str) -> str:
+    command = [sys.executable, "-m", "dvc", *words]
+    ended = subprocess.run(
+        command, cwd=folder, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+def stale(folder: Path) -> set[str]:
+    """The stages that DVC's own status reports."""
+    with Repo(str(folder)) as repo:
+        return {
+            name.removeprefix("results/dvc.yaml:")
+            for name in repo.status()
+            if not name.startswith(("report", "results/dvc.yaml:report"))
+        }
+
+
+def state(folder: Path) -> dict[str, str]:
+    """The hash of everything that a run leaves: results, tables, networks and lock files."""
+    found = {}
+    for top in ("results", "data", "raw", "dvc.lock"):
+        path = folder / top
+        for file in [path] if path.is_file() else sorted(path.rglob("*")):
+            if file.is_file() and not file.name.endswith(".run.json"):
+                name = file.relative_to(folder).as_posix()
+                found[name] = hashlib.sha256(file.read_bytes()).hexdigest()
+    return found
