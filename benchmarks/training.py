@@ -9,7 +9,7 @@ one. The contestants alternate, and every figure is a median. Everything runs on
 from __future__ import annotations
 
 import argparse
-import json
+import resource
 import statistics
 import subprocess
 import sys
@@ -73,7 +73,7 @@ def table(size: Size) -> Rows:
 
 
 class Textbook(nn.Module):
-    """The learned-context network as one would write it: Equation 12, then the trunk."""
+    """The learned-context network as one would write it: Equation 15, then the trunk."""
 
     def __init__(self, size: Size) -> None:
         super().__init__()
@@ -215,6 +215,17 @@ def processes(repeats: int) -> float:
     return statistics.median(2 * together(1) / together(2) for _ in range(repeats))
 
 
+def peak_memory() -> float:
+    """Megabytes of a process that trains at the largest size, the libraries' own included."""
+    command = [sys.executable, __file__, "--memory"]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def memory_worker() -> None:
+    ours(SIZES[2], table(SIZES[2]))()
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
 def worker() -> None:
     run = ours(SIZES[1], table(SIZES[1]))
     run()
@@ -228,21 +239,29 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--output", type=Path, default=Path("results/benchmarks/training.json"))
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     if arguments.worker:
         return worker()
-    report = {"sizes": [compare(size, arguments.repeats) for size in SIZES]}
-    report["two_processes"] = processes(arguments.repeats)  # type: ignore[assignment]
-    for entry in report["sizes"]:
+    if arguments.memory:
+        return memory_worker()
+    sizes = [compare(size, arguments.repeats) for size in SIZES]
+    report = {
+        "sizes": sizes,
+        "two_processes": processes(arguments.repeats),
+        "peak_megabytes": peak_memory(),
+    }
+    for entry in sizes:
         print(
             f"{entry['name']}, batch {entry['batch']}: {entry['times_skorch']:.2f} times skorch, "
             f"{entry['times_plain']:.2f} times the plain loop, "
             f"{entry['share_of_matrix_product']:.0%} of the matrix product's speed"
         )
     print(f"two processes do {report['two_processes']:.2f} times the work of one")
-    write_json(arguments.output, json.loads(json.dumps(report)))
+    print(f"training at the largest size takes {report['peak_megabytes']:.0f} MB at its peak")
+    write_json(arguments.output, report)
     return None
 
 

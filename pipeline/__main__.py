@@ -23,6 +23,8 @@ VERBS = {
     "adapt": ("pipeline.stages.adapt", "estimate the parameters of the held-out tasks"),
     "clean": ("pipeline.stages.clean", "train without the rows that the test part holds"),
     "illustrate": ("pipeline.stages.illustrate", "what the figures need of the networks"),
+    "report": ("pipeline.stages.report", "one page of the report, or the README's table"),
+    "check": ("pipeline.stages.check", "our numbers and the paper's sentences"),
     "plan": ("pipeline.stages.plan", "what would run, and for how long"),
     "run": ("pipeline.stages.run", "run the plan in parallel, as `dvc repro` would"),
     "demo": ("pipeline.stages.demo", "the smoke budget in a scratch copy"),

@@ -14,8 +14,8 @@ from dvc.repo import Repo
 from pipeline.stages.demo import copy_project
 
 ROOT = Path(__file__).resolve().parents[1]
-STUDY = ["results/dvc.yaml:*", "train@*", "linear@*"]
-"""Every study and what it needs; the report's stages are tested elsewhere."""
+STUDY = ["results/dvc.yaml:*@frequency*", "train@frequency*", "linear@frequency"]
+"""Every study on one dataset and what it needs; the report's stages are tested elsewhere."""
 
 TINY = {
     "search": {
@@ -121,11 +121,8 @@ def dvc(folder: Path, *words: str) -> str:
 def stale(folder: Path) -> set[str]:
     """The stages that DVC's own status reports."""
     with Repo(str(folder)) as repo:
-        return {
-            name.removeprefix("results/dvc.yaml:")
-            for name in repo.status()
-            if not name.startswith(("report", "results/dvc.yaml:report"))
-        }
+        names = {name.rpartition(":")[2] for name in repo.status()}
+    return {name for name in names if "@" in name and not name.startswith("report")}
 
 
 def state(folder: Path) -> dict[str, str]:

@@ -2,8 +2,8 @@
 
 The paper gives neither the box nor the number of evaluations. The box is the base group's mean
 plus and minus three standard deviations, widened to hold every base task and the prior's mean.
-The solver is given the objective itself: its logarithm or its mean over rows helped on some of
-the tasks of the frequency dataset and hurt on as many.
+The solver is given the objective itself, as the paper writes it: on the frequency dataset its
+logarithm helped with many rows and hurt with few.
 """
 
 from __future__ import annotations

@@ -55,7 +55,6 @@ def save(path: Path, owner: LearnedContextRegressor) -> None:
         settings["random_state"] = None  # a generator's state is of no use after the fit
     header = {
         "format": FORMAT,
-        "digest": _digest(tensors),
         "settings": {name: _plain(value) for name, value in settings.items()},
         "shape": model.network.shape.as_dict(),
         "noise": model.noise,
@@ -69,6 +68,7 @@ def save(path: Path, owner: LearnedContextRegressor) -> None:
         "losses": owner.loss_curve_,
         "search": owner.search_results_.to_dict("list"),
     }
+    header["digest"] = _digest(header, tensors)
     content = to_bytes(tensors, metadata={KEY: json.dumps(header, allow_nan=False)})
     write_bytes(path, content)
 
@@ -96,8 +96,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
                 f"{FORMAT}; install the version that wrote it"
             )
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    if _digest(tensors) != header["digest"]:
-        raise UserError(f"{path}: damaged: its arrays are not those that were written")
+    if header.pop("digest") != _digest(header, tensors):
+        raise UserError(f"{path}: damaged: its content is not what was written")
     return header, tensors
 
 
@@ -138,8 +138,9 @@ def _restored(
     return owner
 
 
-def _digest(tensors: Mapping[str, Tensor]) -> str:
-    total = hashlib.sha256()
+def _digest(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
+    """Of everything, as a flipped bit in an array or a number would else go unnoticed."""
+    total = hashlib.sha256(json.dumps(header, sort_keys=True, allow_nan=False).encode())
     for name in sorted(tensors):
         total.update(name.encode() + b"\0" + tensors[name].numpy().tobytes())
     return total.hexdigest()

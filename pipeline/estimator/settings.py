@@ -15,9 +15,9 @@ from pipeline.training.trainer import Hyperparameters, Plan
 
 STEPS = 3000
 """Steps of gradient descent when `epochs` is None, unless the limits of the epochs say else."""
-FEWEST_EPOCHS, MOST_EPOCHS = 10, 300
+FEWEST_EPOCHS, MOST_EPOCHS = 10, 400
 FEWEST_BATCH_ROWS, MOST_BATCH_ROWS = 32, 1000
-BATCHES = 16
+BATCHES = 8
 """Batches an epoch when `batch_rows` is None, within the limits of the batches' rows."""
 WINDOW = 5
 """Epochs at a rate, at least: with three, chance halves it too early when epochs are few."""

@@ -1,6 +1,6 @@
 """The linear baselines, by statsmodels: linear regression and the varying-intercept model.
 
-Equation 6: y = a.x + b + beta_j with beta_j ~ N(0, sigma^2). Features are standardised first,
+Equation 7: y = a.x + b + beta_j with beta_j ~ N(0, sigma^2). Features are standardised first,
 which changes no prediction and keeps the likelihood's optimisation well conditioned.
 """
 

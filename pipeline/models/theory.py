@@ -1,6 +1,6 @@
 """The paper's constructions, as networks that can be run.
 
-Section 4: the network of Theorem 1's proof, which turns a scalar task parameter into the
+Section 4: the network of the proof of Theorem 2, which turns a scalar task parameter into the
 one-hot task indicator, and the sine family of Proposition 3, on which a last-layer network with
 fewer features than tasks must fail. Appendix A: the pyramid network.
 """
@@ -34,7 +34,7 @@ class Layers:
 
 
 def task_indicator(tasks: int, delta: float = 0.25) -> Layers:
-    """Theorem 1: the two layers that map beta = j to the one-hot vector c_j (Equation 15)."""
+    """Theorem 2: the two layers that map beta = j to the one-hot vector c_j (Equation 19)."""
     if not 0 < delta < 0.5:
         raise ValueError(f"delta must lie between 0 and 0.5, not {delta}")
     numbers = np.arange(1, tasks + 1, dtype=np.float64)
@@ -51,7 +51,7 @@ PYRAMID_BIAS = -0.5 * np.arange(4.0)
 
 
 def pyramid(task_weights: ArrayLike) -> Layers:
-    """Equations 19 to 21: inputs are [x, beta]; `task_weights` is L.
+    """Equations 22 to 24: inputs are [x, beta]; `task_weights` is L.
 
     With L = (1, 1, 1, 1) the task parameter translates the base shape; with L = b_1 it dilates
     it by 1 + beta.

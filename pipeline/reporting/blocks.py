@@ -71,6 +71,9 @@ class Table:
     def has_paper(self) -> bool:
         return any(cell.paper for row in self.rows for cell in row)
 
+    def is_number(self, column: int) -> bool:
+        return any(row[column].is_number for row in self.rows)
+
     def csv(self) -> str:
         """One column more for every column that stands beside the paper's."""
         twins = [any(row[i].paper for row in self.rows) for i in range(len(self.header))]
@@ -83,18 +86,14 @@ class Table:
         return text.getvalue()
 
     def markdown(self) -> str:
-        align = [
-            "---:" if self.rows and self.rows[0][i].is_number else "---" for i in self._range()
-        ]
+        align = ["---:" if self.is_number(i) else "---" for i in self._range()]
         lines = [f"**{_md(self.caption)}**", "", _md_row(map(_md, self.header)), _md_row(align)]
         lines += [_md_row(_md_cell(cell) for cell in row) for row in self.rows]
         lines += [""] + [f"{_md(note)}  " for note in self.notes]
         return "\n".join(lines).rstrip() + "\n"
 
     def tex(self) -> str:
-        align = "".join(
-            "r" if self.rows and self.rows[0][i].is_number else "l" for i in self._range()
-        )
+        align = "".join("r" if self.is_number(i) else "l" for i in self._range())
         lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(self.caption)}}}"]
         lines += [rf"\begin{{tabular}}{{{align}}}", r"\hline"]
         lines += [" & ".join(map(_tex, self.header)) + r" \\", r"\hline"]
@@ -186,10 +185,13 @@ _TABLE = ENVIRONMENT.from_string(
 <figcaption>{{ table.caption }}{% if has_paper %} \
 <span class="paper">The paper's number stands below ours.</span>{% endif %}</figcaption>
 <div class="scroll"><table>
-<thead><tr>{% for name in table.header %}<th>{{ name }}</th>{% endfor %}</tr></thead>
+<thead><tr>{% for name in table.header %}\
+<th{% if table.is_number(loop.index0) %} class="number"{% endif %}>{{ name }}</th>\
+{% endfor %}</tr></thead>
 <tbody>
 {% for row in table.rows %}
-<tr>{% for cell in row %}<td class="{{ 'number ' if cell.is_number or cell.paper }}{{ cell.kind }}"\
+<tr>{% for cell in row %}\
+<td class="{{ 'number ' if cell.is_number or cell.paper }}{{ cell.kind }}"\
 {% if cell.title %} title="{{ cell.title }}"{% endif %}>\
 {% if cell.bold %}<b>{{ cell.text }}</b>{% else %}{{ cell.text }}{% endif %}\
 {% if cell.paper %}<span class="paper">{{ cell.paper }}</span>{% endif %}</td>{% endfor %}</tr>

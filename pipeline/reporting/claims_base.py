@@ -219,7 +219,7 @@ SENTENCES = (
         "consistent",
         "5.4",
         "Overall the results are quite consistent",
-        "in at least 60% of the cases the worst of the repeated trainings is within 10% of the best",
+        "in at least 60% of the cases the worst training is within 10% of the best one",
         consistent,
     ),
     Sentence(

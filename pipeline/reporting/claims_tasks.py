@@ -101,10 +101,10 @@ def frequency_needs_more(numbers: Numbers) -> Finding:
         for m in ("lc", "ll")
     }
     lc, ll = reached["lc"], reached["ll"]
+    needed = str(ll) if ll is not None else f"more than {max(models['ll'])}"
     return ruling(
         lc is not None and (ll is None or ll >= 2 * lc),
-        f"Within 10% of LC's best error: LC with {lc}, LL with "
-        f"{ll if ll is not None else f'more than {max(models['ll'])}'} task parameters.",
+        f"Within 10% of LC's best error: LC with {lc}, LL with {needed} task parameters.",
     )
 
 
@@ -186,7 +186,8 @@ SENTENCES = (
     Sentence(
         "more_improve",
         "5.6",
-        "Additional task parameters generally improve the performance of both models on all datasets",
+        "Additional task parameters generally improve the performance of both models on all "
+        "datasets",
         "in at least 80% of the cases some larger dimension is better than the smallest",
         more_improve,
     ),
@@ -231,23 +232,23 @@ SENTENCES = (
         "5.7",
         "when using fewer data points for the hold-out tasks, a lower task parameter dimension can "
         "be advantageous",
-        "from all rows to the fewest, the largest task space loses against the smallest on more than "
-        "half of the datasets, by Gauss-Newton",
+        "from all rows to the fewest, the largest task space loses against the smallest on more "
+        "than half of the datasets, by Gauss-Newton",
         small_with_few_points,
     ),
     Sentence(
         "large_hurts_lipo",
         "6",
-        "if the shared network model is to be used for new tasks, then a smaller parameter space may "
-        "be preferable",
-        "by LIPO, as in the paper: the largest dimension is over 5% above the best on more than half",
+        "if the shared network model is to be used for new tasks, then a smaller parameter space "
+        "may be preferable",
+        "by LIPO, as in the paper: the largest is over 5% above the best on more than half",
         large_hurts("lipo"),
     ),
     Sentence(
         "large_hurts_gauss_newton",
         "6",
-        "if the shared network model is to be used for new tasks, then a smaller parameter space may "
-        "be preferable",
+        "if the shared network model is to be used for new tasks, then a smaller parameter space "
+        "may be preferable",
         "the same by Gauss-Newton: where it fails here and holds above, it is LIPO's doing",
         large_hurts("gauss_newton"),
     ),

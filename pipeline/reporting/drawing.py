@@ -13,7 +13,9 @@ os.environ.setdefault("MPLBACKEND", "agg")  # before pyplot looks for a screen
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from pipeline.reporting.blocks import Drawing
 from pipeline.reporting.labels import BLACK
@@ -38,7 +40,7 @@ STYLE: Any = {
     "lines.markersize": 4.5,
     "legend.frameon": False,
     "legend.fontsize": 8,
-    "figure.dpi": 100,
+    "figure.dpi": 160,  # the layout is found at the resolution that is saved
     "savefig.dpi": 160,
     "svg.hashsalt": "learned-context",  # names inside the SVG, the same every time
     "svg.fonttype": "path",  # looks the same where the font is not installed
@@ -81,6 +83,8 @@ def finish(figure: Figure, name: str, caption: str) -> Drawing:
     """SVG and PNG without dates, versions or random names."""
     svg, png = io.BytesIO(), io.BytesIO()
     with mpl.rc_context(STYLE):
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # the layout is found: do not search for it twice more
         figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
         figure.savefig(png, format="png", metadata={"Software": None})
     return Drawing(name, caption, svg.getvalue(), png.getvalue())
@@ -88,6 +92,17 @@ def finish(figure: Figure, name: str, caption: str) -> Drawing:
 
 def reference_line(axes: Axes, height: float = 1.0) -> None:
     axes.axhline(height, color=BLACK, linewidth=0.9, linestyle=":", zorder=1)
+
+
+def log_scale(axis: XAxis | YAxis) -> None:
+    """Plain numbers at a few places where the values span less than two decades."""
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    low, high = axis.get_view_interval()
+    if high > 100 * low:
+        return
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=5))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def log_ticks(axes: Axes, values: Sequence[float], labels: Sequence[str]) -> None:

@@ -45,9 +45,9 @@ def run(arguments: argparse.Namespace) -> None:
             if experiment.name == "frequency":
                 result["likelihood"] = illustrations.likelihoods(
                     scalar,
-                    experiment.settings.dataset("frequency").noise or 0.1,
+                    experiment.prepared.info["keys"]["noise"],
                     dimensions["1"]["rmse"],
-                    experiment.settings.params.seeds.data,
+                    experiment.prepared.info["seeds"]["data"],
                 )
 
 

@@ -50,6 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
         "dataset": dataset,
         **origin,
         "split": keys.split or type(rule).__name__,
+        "keys": keys.model_dump(mode="json", exclude_none=True),
         "seeds": {"data": seeds.data, "split": seeds.split},
         **describe(table, frame),
         "content_sha256": content_digest(frame),

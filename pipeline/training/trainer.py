@@ -107,7 +107,7 @@ def train(
     device: torch.device | None = None,
     report: Callable[[Progress], None] | None = None,
 ) -> Trained:
-    """Fit one network to `rows` by Equation 18; after a divergence, again at 0.9 of the rate."""
+    """Fit one network to `rows` by Equation 20; after a divergence, again at 0.9 of the rate."""
     device = device or torch.device("cpu")
     scaler = Scaler.fit(rows)
     with one_thread(device), torch.no_grad():
@@ -167,7 +167,7 @@ def _attempt(
 
 
 class Step:
-    """One step of gradient descent with momentum on Equation 18.
+    """One step of gradient descent with momentum on Equation 20.
 
     The penalties are lambda times the squared norm, so their gradient is 2 lambda times the
     parameters: alpha stands in the flat vector's first part, the task parameters in its second.

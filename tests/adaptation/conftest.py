@@ -8,6 +8,7 @@ import torch
 
 from pipeline.adaptation.objective import Prior, Problem
 from pipeline.models.network import Network, Shape
+from pipeline.training import trainer
 from pipeline.training.data import Tensors
 
 NOISE = 0.05
@@ -56,6 +57,13 @@ class World:
                 output = self.output(x[None], torch.from_numpy(beta[None]).to(x.dtype))[0]
                 total += float(y - output) ** 2 / NOISE
         return total
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Thousands of tiny products: threads would only wait for each other on a busy machine."""
+    with trainer.one_thread(torch.device("cpu")):
+        yield
 
 
 @pytest.fixture

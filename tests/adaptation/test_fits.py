@@ -21,7 +21,7 @@ def test_gauss_newton_finds_what_many_searches_find(world, size):
             local = problem.local(np.zeros(1, dtype=np.int64), beta[None])
             return local.objective[0], 2 * local.half_gradient[0]
 
-        best = min(minimize(with_gradient, start, jac=True).fun for start in made.base[:12])
+        best = min(minimize(with_gradient, start, jac=True).fun for start in made.base[:8])
         assert found.objective[j] < best + 0.02
 
 

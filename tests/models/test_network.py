@@ -31,7 +31,7 @@ def textbook(shape, parameters, x, task):
     """The paper's equations, row by row and layer by layer, with the inputs it writes."""
     p, outputs = parameters, []
     for row, j in zip(x, task.tolist(), strict=True):
-        if shape.kind == "lc":  # Equation 12: z = [x; beta_j]
+        if shape.kind == "lc":  # Equation 15: z = [x; beta_j]
             inputs, first = torch.cat([row, p["beta"][j]]), torch.cat([p["A"], p["L"]], dim=1)
         elif shape.kind == "cs":  # Equation 11: z = [x; c_j]
             one_hot = torch.zeros(shape.tasks, dtype=row.dtype)

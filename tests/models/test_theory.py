@@ -11,7 +11,7 @@ def test_the_indicator_network_gives_the_one_hot_vector_exactly(tasks, delta):
     assert np.array_equal(theory.task_indicator(tasks, delta)(beta), np.eye(tasks))
 
 
-def test_between_tasks_the_indicator_is_the_triangle_of_equation_15():
+def test_between_tasks_the_indicator_is_the_triangle_of_equation_19():
     network, delta = theory.task_indicator(3, 0.25), 0.25
     beta = np.linspace(0, 4, 801)
     expected = np.maximum(0, 1 - np.abs(beta[:, None] - np.arange(1, 4)) / delta)

@@ -11,7 +11,7 @@ from tests.models.test_network import KINDS, random_network, random_rows, shape_
 
 
 def autograd_loss(network, x, task, y, lambda_shared=0.0, lambda_task=0.0):
-    """Equation 18, on leaves that autograd follows."""
+    """Equation 20, on leaves that autograd follows."""
     leaf = network.flat.detach().clone().requires_grad_()
     copy = Network(network.shape, leaf)
     loss = ((copy._predict(x, task) - y) ** 2).mean()

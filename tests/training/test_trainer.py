@@ -128,3 +128,10 @@ def test_only_networks_with_task_parameters_have_a_task_dimension():
         kind: train(waves(), 6, kind, HYPER, PLAN, seed=1).network.shape for kind in ["cs", "lc"]
     }
     assert shapes == {"cs": Shape("cs", 1, 6, 16, 2, 0), "lc": Shape("lc", 1, 6, 16, 2, 2)}
+
+
+@pytest.mark.slow
+def test_a_compiled_step_gives_the_same_losses():
+    plain = train(waves(), 6, "lc", HYPER, Plan(epochs=20, batches=6), seed=1)
+    compiled = train(waves(), 6, "lc", HYPER, Plan(epochs=20, batches=6, compile=True), seed=1)
+    assert compiled.losses == pytest.approx(plain.losses, rel=1e-3)

@@ -6,7 +6,7 @@ import numpy as np
 
 from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
 from pipeline.reporting.cells import lowest, name_cell, number
-from pipeline.reporting.drawing import SEQUENTIAL, finish, legend_above, panels, plain
+from pipeline.reporting.drawing import SEQUENTIAL, finish, legend_above, log_scale, panels, plain
 from pipeline.reporting.labels import BLACK, MODELS, dataset_label
 from pipeline.reporting.numbers import from_results
 from pipeline.reporting.results import Results
@@ -96,7 +96,7 @@ def task_errors(results: Results) -> Drawing | Text:
             style = MODELS[model]
             share = (np.arange(len(sorted_errors)) + 0.5) / len(sorted_errors)
             axis.plot(sorted_errors, share, color=style.colour, label=style.label)
-        axis.set_xscale("log")
+        log_scale(axis.xaxis)
         axis.set_title(plain(results.label(dataset)))
     legend_above(figure, max(axes, key=lambda axis: len(axis.lines)))
     figure.supxlabel("RMSE of a task", fontsize=8.5)

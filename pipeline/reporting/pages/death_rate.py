@@ -39,6 +39,7 @@ def parameters(results: Results) -> Drawing | Text:
         else:
             axis.plot(years, values, color="#bbbbbb", linewidth=0.5)
     axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    axis.set_xticks(sorted({year for points in countries.values() for year, _ in points}))
     axis.set(xlabel="year", ylabel=r"task parameter $\beta$")
     return finish(
         figure,

@@ -137,8 +137,9 @@ def sine_and_line_truth(results: Results) -> Drawing | Text:
     return finish(
         figure,
         "sine_and_line_truth",
-        "The two-dimensional task parameters of the figure above, coloured by the parameters of "
-        "the functions that made the data. Tasks of the other kind are grey. The phase is periodic.",
+        "The two-dimensional task parameters of the figure above, coloured by the "
+        "parameters of the functions that made the data. Tasks of the other kind are grey; the "
+        "phase is periodic.",
     )
 
 

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from pipeline.reporting.blocks import Drawing, Table, Text, missing
 from pipeline.reporting.cells import lowest, name_cell, number
-from pipeline.reporting.drawing import finish, log_ticks, panels, plain, reference_line
+from pipeline.reporting.drawing import finish, log_scale, log_ticks, panels, plain, reference_line
 from pipeline.reporting.labels import BLACK, BLUE, DIMENSION_COLOURS, ESTIMATORS, GREY, ORANGE
 from pipeline.reporting.numbers import ALL, from_results
 from pipeline.reporting.results import Results
@@ -78,10 +78,7 @@ def errors_by_share(results: Results) -> Drawing | Text:
         ticks = sorted(shares)
         labels = [f"{share * 100:g}" if share not in (0.05, 0.5, 0.75) else "" for share in ticks]
         log_ticks(axis, ticks, labels)
-        axis.set_yscale("log")
-        axis.yaxis.set_major_formatter("{x:g}")
-        axis.yaxis.set_minor_formatter("{x:g}")
-        axis.tick_params(axis="y", which="minor", labelsize=6)
+        log_scale(axis.yaxis)
         axis.set_title(plain(results.label(dataset)))
     names = sorted(drawn, key=lambda name: (name.split(", ")[1], int(name.split()[0])))
     figure.legend(
@@ -186,7 +183,7 @@ def likelihoods(results: Results) -> Drawing | Text:
         "likelihoods",
         f"Likelihoods for a new task of the Frequency data with frequency {content['omega']:g}, "
         "given one to four points (rows). Left: the true function's frequency, the orange line is "
-        "the truth. Middle: the task parameter of the LC network with one. Right: the true function "
-        "in black, the points in orange, and the network with task parameters drawn from the "
-        "likelihood in blue.",
+        "the truth. Middle: the task parameter of the LC network with one. Right: the true "
+        "function in black, the points in orange, and the network with task parameters drawn from "
+        "the likelihood in blue.",
     )

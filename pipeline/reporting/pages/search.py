@@ -6,7 +6,7 @@ import numpy as np
 
 from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
-from pipeline.reporting.drawing import finish, legend_above, panels, plain
+from pipeline.reporting.drawing import finish, legend_above, log_scale, panels, plain
 from pipeline.reporting.labels import HYPERPARAMETERS, MODELS
 from pipeline.reporting.results import Result, Results
 
@@ -112,7 +112,7 @@ def path(results: Results) -> Drawing | Text:
                         alpha=0.45,
                         markersize=4,
                     )
-        axis.set_yscale("log")
+        log_scale(axis.yaxis)
         axis.set_title(plain(results.label(dataset)))
     legend_above(figure, max(axes, key=lambda axis: len(axis.lines)))
     figure.supxlabel("trial", fontsize=8.5)
@@ -142,7 +142,7 @@ def training_curves(results: Results) -> Drawing | Text:
             )
             lower.plot(curve["epoch"], curve["rate"], color=style.colour, linewidth=1.1)
         for axis in (upper, lower):
-            axis.set_yscale("log")
+            log_scale(axis.yaxis)
         upper.tick_params(labelbottom=False)
         lower.sharex(upper)
         upper.set_title(plain(results.label(dataset)))

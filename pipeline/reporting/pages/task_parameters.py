@@ -158,8 +158,8 @@ def uncertainty(results: Results) -> Drawing | Text:
     return finish(
         figure,
         "uncertainty",
-        "How sure the one task parameter is: its value (line) and two posterior standard deviations "
-        "to either side (band), by the Laplace approximation.",
+        "How sure the one task parameter is: its value (line) and two posterior standard "
+        "deviations to either side (band), by the Laplace approximation.",
     )
 
 

@@ -51,8 +51,8 @@ def indicator(tasks: int = 4, delta: float = 0.25) -> Drawing:
     return finish(
         figure,
         "indicator",
-        f"Theorem 1: the first two layers of its proof, for {tasks} tasks and δ = {delta:g}. At β = "
-        "j the j-th output is one and the others are zero: a scalar becomes the one-hot indicator.",
+        f"Theorem 1: the first two layers of its proof, for {tasks} tasks and δ = {delta:g}. At "
+        "β = j the j-th output is one and the others zero: a scalar becomes the one-hot indicator.",
     )
 
 

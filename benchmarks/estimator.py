@@ -1,0 +1,154 @@
+"""The estimator's promises, measured: new tasks on frequency, the cost of adding and predicting.
+
+Frequency as in the paper, a third of the tasks held out in turn: the error of `add_task` against
+training on all tasks, and how many test rows the 95% intervals cover. Then the seconds of one
+core for 1,000 new tasks of 50 rows, for one of them alone, for a million predictions, and for a
+fit of a million rows with 10,000 tasks, with the most memory that the process ever held.
+Seconds are processor time on one thread, so that other work on the machine does not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import time
+from collections.abc import Callable
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+import torch
+
+from pipeline.estimator import LearnedContextRegressor
+from pipeline.files import write_json
+from pipeline.tables.metrics import rmse
+
+TASKS, GROUPS, TRAIN_ROWS, TEST_ROWS = 250, 3, 120, 100
+COUNTS = (5, 20, 100, 120)
+NEW_TASKS, NEW_ROWS, PREDICTIONS = 1000, 50, 1_000_000
+LARGE_ROWS, LARGE_TASKS = 1_000_000, 10_000
+
+Table = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def frequency(omega: np.ndarray, rows: int, random: np.random.Generator) -> Table:
+    """Features, targets and labels; rows are grouped by task."""
+    x = random.uniform(size=(len(omega), rows))
+    y = 0.5 * np.sin(2 * np.pi * omega[:, None] * x) + 0.5 + random.normal(0, 0.1, x.shape)
+    return x.reshape(-1, 1), y.ravel(), np.repeat(np.arange(len(omega)), rows)
+
+
+def of(table: Table, tasks: np.ndarray, first: int | None = None) -> Table:
+    """The rows of some tasks, or the `first` of each."""
+    x, y, task = table
+    place = np.arange(len(y)) % (len(y) // TASKS)
+    wanted = np.isin(task, tasks) & (place < (first or len(y)))
+    return x[wanted], y[wanted], task[wanted]
+
+
+def hold_out(train: Table, test: Table) -> tuple[list[dict[str, float]], LearnedContextRegressor]:
+    """Every group held out in turn; errors and coverage by the number of rows added."""
+    full = LearnedContextRegressor(random_state=0, device="cpu").fit(*train)
+    cells: dict[int, list[tuple[float, ...]]] = {count: [] for count in COUNTS}
+    for group in range(GROUPS):
+        numbers = np.arange(TASKS)
+        base, held_out = numbers[numbers % GROUPS != group], numbers[numbers % GROUPS == group]
+        fitted = LearnedContextRegressor(random_state=0, device="cpu").fit(*of(train, base))
+        x, y, task = of(test, held_out)
+        for count in COUNTS:
+            estimator = copy(fitted).add_tasks(*of(train, held_out, count))
+            low, high = estimator.predict_interval(x, task)
+            modes = (estimator.model_.posterior.weights[len(base) :] > 0.01).sum(axis=1)
+            added, trained = estimator.predict(x, task), full.predict(x, task)
+            covered = ((low <= y) & (y <= high)).mean()
+            errors = np.mean((added - y) ** 2), np.mean((trained - y) ** 2)
+            cells[count].append((*errors, covered, modes.mean()))
+    found = []
+    for count, groups in cells.items():
+        added, trained, covered, modes = np.mean(groups, axis=0)
+        found.append(
+            {
+                "rows": count,
+                "rmse": float(np.sqrt(added)),
+                "rmse_of_full_training": float(np.sqrt(trained)),
+                "ratio": float(np.sqrt(added / trained)),
+                "coverage_of_95": float(covered),
+                "modes_of_a_task": float(modes),
+            }
+        )
+    return found, full
+
+
+def seconds(run: Callable[[], Any]) -> float:
+    started = time.process_time()
+    run()
+    return time.process_time() - started
+
+
+def speed(full: LearnedContextRegressor, random: np.random.Generator) -> dict[str, float]:
+    omega = random.uniform(0.5, 4, NEW_TASKS)
+    x, y, task = frequency(omega, NEW_ROWS, random)
+    task += TASKS
+    batch = seconds(lambda: copy(full).add_tasks(x, y, task))
+    one = copy(full)
+    alone = seconds(
+        lambda: [
+            one.add_task(TASKS + j, x[task == TASKS + j], y[task == TASKS + j]) for j in range(20)
+        ]
+    )
+    many, labels = random.uniform(size=(PREDICTIONS, 1)), random.integers(0, TASKS, PREDICTIONS)
+    return {
+        "add_1000_tasks_of_50_rows": batch,
+        "add_one_task_of_50_rows": alone / 20,
+        "predict_1000000_rows": seconds(lambda: full.predict(many, labels)),
+        "predict_1000000_rows_with_std": seconds(
+            lambda: full.predict(many, labels, return_std=True)
+        ),
+    }
+
+
+def large(random: np.random.Generator) -> dict[str, float]:
+    omega = random.uniform(0.5, 4, LARGE_TASKS)
+    x, y, task = frequency(omega, LARGE_ROWS // LARGE_TASKS, random)
+    estimator = LearnedContextRegressor(random_state=0, device="cpu")
+    spent = seconds(lambda: estimator.fit(x, y, task))
+    return {
+        "seconds": spent,
+        "epochs": estimator.n_iter_,
+        "rows_a_second": estimator.n_iter_ * LARGE_ROWS / spent,
+        "rmse_in_training": rmse(y, estimator.predict(x, task)),
+        "peak_memory_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/estimator.json"))
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    random = np.random.default_rng(0)
+    omega = random.uniform(0.5, 4, TASKS)
+    train, test = (frequency(omega, rows, random) for rows in (TRAIN_ROWS, TEST_ROWS))
+
+    new_tasks, full = hold_out(train, test)
+    print("rows of a new task   RMSE   / full training   95% intervals cover   modes")
+    for cell in new_tasks:
+        print(
+            f"{cell['rows']:18.0f}  {cell['rmse']:.4f}  {cell['ratio']:15.3f}"
+            f"  {cell['coverage_of_95']:20.1%}  {cell['modes_of_a_task']:6.1f}"
+        )
+    report: dict[str, Any] = {"new_tasks": new_tasks, "seconds": speed(full, random)}
+    for name, value in report["seconds"].items():
+        print(f"{name}: {value:.3f} s")
+    report["large_fit"] = large(random)
+    for name, value in report["large_fit"].items():
+        print(f"fit of {LARGE_ROWS} rows, {LARGE_TASKS} tasks: {name} {value:.4g}")
+    write_json(arguments.output, report)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""What `dvc metrics` and `dvc plots` compare between commits and experiments."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from pipeline.reporting.numbers import ALL, Numbers
+from pipeline.reporting.results import Results
+
+DIGITS = 6
+
+
+def metrics(numbers: Numbers) -> dict[str, Any]:
+    """The main numbers: test errors, and Table 5's best dimension by both estimators."""
+    holdout = {
+        estimator: {
+            dataset: _round(min(by_share[ALL] for by_share in rows.values() if ALL in by_share))
+            for dataset, rows in by_dataset.items()
+            if any(ALL in by_share for by_share in rows.values())
+        }
+        for estimator, by_dataset in sorted(numbers.holdout.items())
+    }
+    rmse = {
+        dataset: {model: _round(error) for model, error in row.items()}
+        for dataset, row in numbers.base.items()
+    }
+    return {"rmse": rmse, "holdout": holdout}
+
+
+def plots(results: Results, numbers: Numbers) -> dict[str, str]:
+    """Relative path -> csv: the error by task dimension, and the training curves."""
+    files: dict[str, str] = {}
+    for dataset, models in numbers.dimension.items():
+        for model, errors in models.items():
+            rows = [(dimension, _round(error)) for dimension, error in errors.items()]
+            files[f"dimension/{dataset}-{model}.csv"] = _csv(("task_parameters", "error"), rows)
+    for dataset in results.datasets:
+        for model in results.settings.params.models:
+            trained = results.get("train", dataset, model)
+            if trained:
+                curve = trained["curve"]
+                steps = list(zip(curve["epoch"], curve["loss"], curve["rate"], strict=True))
+                files[f"training/{dataset}-{model}.csv"] = _csv(("epoch", "loss", "rate"), steps)
+    return files
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
+
+
+def _csv(header: tuple[str, ...], rows: list[Any]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    return text.getvalue()

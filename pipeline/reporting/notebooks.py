@@ -1,0 +1,61 @@
+"""Run a page's notebook with papermill, in a kernel of this very interpreter."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pipeline.errors import UserError
+from pipeline.files import Files
+
+KERNEL = "report"
+
+
+def run_notebook(files: Files, page: str) -> None:
+    """Execute the page's notebook; it writes the page. The executed copy holds times: scratch."""
+    source = files.root / "reports" / "notebooks" / f"{page}.ipynb"
+    if not source.exists():
+        raise UserError(f"{source}: does not exist; restore it with `git checkout`")
+    target = files.scratch("report", f"{page}.ipynb")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _own_kernel():
+        import papermill  # slow to import
+
+        try:
+            papermill.execute_notebook(
+                str(source),
+                str(target),
+                parameters={"root": str(files.root)},
+                kernel_name=KERNEL,
+                progress_bar=False,
+                cwd=None,
+                log_output=False,
+            )
+        except papermill.PapermillExecutionError as error:
+            if error.ename == "UserError":
+                raise UserError(error.evalue) from None
+            raise
+
+
+@contextmanager
+def _own_kernel() -> Iterator[None]:
+    """A kernel specification that nobody has to install and that no other one can shadow."""
+    with tempfile.TemporaryDirectory(prefix="report-kernel-") as folder:
+        spec = Path(folder, "kernels", KERNEL, "kernel.json")
+        spec.parent.mkdir(parents=True)
+        command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        command += ["--IPKernelApp.log_level=ERROR"]  # it warns of every kernel that it is local
+        spec.write_text(json.dumps({"argv": command, "display_name": KERNEL, "language": "python"}))
+        before = os.environ.get("JUPYTER_PATH")
+        os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, (folder, before)))
+        try:
+            yield
+        finally:
+            os.environ.pop("JUPYTER_PATH")
+            if before is not None:
+                os.environ["JUPYTER_PATH"] = before

@@ -1,0 +1,38 @@
+"""report: one page of the report, by its notebook; or the README's table."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from pipeline.errors import UserError
+from pipeline.files import Files
+from pipeline.reporting.labels import PAGES
+from pipeline.reporting.notebooks import run_notebook
+
+if TYPE_CHECKING:  # what the notebooks import, and so what a report's stage depends on
+    from pipeline.reporting import pages as _pages  # noqa: F401
+    from pipeline.reporting.page import Page as _Page  # noqa: F401
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("page", nargs="*", help=f"of {', '.join(PAGES)}; all if none is given")
+    parser.add_argument(
+        "--readme", action="store_true", help="write the table of results into README.md instead"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    files = Files()
+    if arguments.readme:
+        from pipeline.reporting import readme
+        from pipeline.reporting.results import Results
+
+        print(f"{readme.rewrite(Results(files))}: the table is up to date")
+        return
+    for page in arguments.page:
+        if page not in PAGES:
+            raise UserError(f"report: no page {page!r}; valid: {', '.join(PAGES)}")
+    for page in arguments.page or PAGES:
+        run_notebook(files, page)
+        print(f"reports/{page}.html")

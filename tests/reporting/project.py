@@ -1,0 +1,257 @@
+"""A project with results of all ten datasets that say what the paper says, times a factor."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from tests.conftest import ROOT
+
+DIMENSIONS = (1, 2, 4, 8, 16)
+SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
+PAPER = yaml.safe_load((ROOT / "reports/paper.yaml").read_text())["tables"]
+NOT_COMPARABLE = {"obesity", "height"}
+NAMES = {
+    "inflation": [f"C{i:02}" for i in range(12)],
+    "bike_sharing": [f"{year}-{month:02}" for year in (2011, 2012) for month in range(1, 13)],
+    "death_rate": [
+        f"{country} {year}"
+        for country in ("ETH", "HTI", "ZMB", "NOR", "IND", "NGA", "AAA")
+        for year in (2000, 2005, 2010, 2015, 2019)
+    ],
+}
+FEATURES = {"inflation": "time", "bike_sharing": "hr", "death_rate": "age"}
+
+
+def printed(table: str, dataset: str) -> dict[str, float]:
+    return dict(zip(PAPER[table]["columns"], PAPER[table]["rows"][dataset], strict=True))
+
+
+def write(path: Path, content: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content))
+
+
+class Project:
+    def __init__(self, root: Path, factor: float = 1.0, datasets: tuple[str, ...] = ()) -> None:
+        self.root, self.factor = root, factor
+        self.datasets = datasets or tuple(PAPER["base"]["rows"])
+        shutil.copytree(ROOT / "profiles", root / "profiles")
+        shutil.copytree(ROOT / "reports/notebooks", root / "reports/notebooks")
+        shutil.copy(ROOT / "reports/paper.yaml", root / "reports/paper.yaml")
+        (root / "raw").mkdir()
+        shutil.copy(ROOT / "raw/sources.yaml", root / "raw/sources.yaml")
+        params = yaml.safe_load((ROOT / "params.yaml").read_text())
+        params |= {"datasets": list(self.datasets), "profile": "workstation"}
+        (root / "params.yaml").write_text(yaml.safe_dump(params))
+        for number, dataset in enumerate(self.datasets):
+            self.random = random.Random(number)
+            self._dataset(dataset)
+
+    def path(self, study: str, dataset: str, name: str) -> Path:
+        return self.root / "results" / study / dataset / f"{name}.json"
+
+    def read(self, study: str, dataset: str, name: str) -> dict:
+        return json.loads(self.path(study, dataset, name).read_text())
+
+    def save(self, study: str, dataset: str, name: str, **content: object) -> None:
+        edition = "gho" if dataset in NOT_COMPARABLE else "paper"
+        head = {"study": study, "dataset": dataset, "profile": "workstation", "edition": edition}
+        head |= {"data": "0" * 64, "code": "c0de"}
+        write(self.path(study, dataset, name), head | content)
+
+    def _dataset(self, dataset: str) -> None:
+        tasks = NAMES.get(dataset, [f"task {i}" for i in range(12)])
+        if dataset == "sine_and_line":
+            tasks = [f"{kind} {i}" for kind in ("line", "sine") for i in range(20)]
+        self._info(dataset, tasks)
+        self._base(dataset, tasks)
+        self._studies(dataset, tasks)
+        self._illustrate(dataset, tasks)
+        self._table(dataset, tasks)
+
+    def _info(self, dataset: str, tasks: list[str]) -> None:
+        size = printed("datasets", dataset)
+        about: dict[str, dict] = {task: {"train": 10, "test": 5} for task in tasks}
+        if dataset == "sine_and_line":
+            for task in tasks:
+                kind = task.split()[0]
+                names = ("slope", "intercept") if kind == "line" else ("amplitude", "phase")
+                about[task] |= {"kind": kind, **{n: self.random.uniform(0, 3) for n in names}}
+        fill = {
+            f"filler {i}": {"train": 1, "test": 1} for i in range(int(size["tasks"]) - len(tasks))
+        }
+        self.save(
+            "data",
+            dataset,
+            "table",
+            comparable=dataset not in NOT_COMPARABLE,
+            differs="Other years." if dataset in NOT_COMPARABLE else "",
+            raw={"file.csv": "ab" * 32},
+            split="TaskShare",
+            features=[{"name": f"x{i}"} for i in range(int(size["features"]))],
+            std=size["std"],
+            rows={"train": int(size["train"]), "test": int(size["test"]), "leaked": 3},
+            tasks=about | fill,
+            content_sha256="0" * 64,
+        )
+
+    def _outcome(self, rmse: float, std: float, tasks: list[str]) -> dict:
+        return {
+            "seed": 1,
+            "rmse": rmse,
+            "normalised": rmse / std,
+            "restarts": 0,
+            "peak_rate": 0.1,
+            "epochs": 40,
+            "finished": "the last epoch",
+            "task_rmse": {task: rmse * self.random.lognormvariate(0, 0.3) for task in tasks},
+        }
+
+    def _base(self, dataset: str, tasks: list[str]) -> None:
+        std = printed("datasets", dataset)["std"]
+        errors = {m: value * self.factor for m, value in printed("base", dataset).items()}
+        self.save(
+            "linear",
+            dataset,
+            "linear",
+            **{
+                m: self._outcome(errors[m], std, tasks) | {"converged": True} for m in ("lr", "lme")
+            },
+        )
+        best = {
+            "peak_rate": 0.2,
+            "width": 80,
+            "lambda_shared": 1e-9,
+            "lambda_task": 1e-8,
+            "task_dim": 6,
+        }
+        trials = [
+            {
+                "settings": best,
+                "score": 1.2 / (i + 1) + 0.1 * (i % 3),
+                "restarts": 0,
+                "diverged": i == 3,
+            }
+            for i in range(25)
+        ]
+        curve = {
+            "epoch": list(range(1, 41)),
+            "loss": [1 / (i + 1) for i in range(40)],
+            "rate": [0.2 * 0.8 ** max(0, i - 4) * min(1, (i + 1) / 5) for i in range(40)],
+        }
+        cells = [[i, min(39, max(0, i + self.random.randint(-3, 3))), i + 1] for i in range(40)]
+        cells = sorted({(i, j): [i, j, n] for i, j, n in cells}.values())
+        for model in ("lc", "cs", "ll", "fs"):
+            self.save("tune", dataset, model, best=best, score=0.2, evaluations=trials)
+            self.save(
+                "train",
+                dataset,
+                model,
+                hyperparameters=best,
+                **self._outcome(errors[model], std, tasks),
+                curve=curve,
+                observed_predicted={"low": -2.0, "high": 2.0, "bins": 40, "cells": cells},
+            )
+
+    def _studies(self, dataset: str, tasks: list[str]) -> None:
+        lc = printed("base", dataset)["lc"] * self.factor
+        std = printed("datasets", dataset)["std"]
+        repeats, sizes = printed("repeats", dataset), printed("sizes", dataset)
+        for model in ("lc", "cs", "ll"):
+            low, high = (repeats[f"{model} {end}"] * lc for end in ("min", "max"))
+            errors = [low + (high - low) * i / 9 for i in range(10)]
+            self.save(
+                "repeats",
+                dataset,
+                model,
+                min=low,
+                max=high,
+                diverged=int(repeats[f"{model} diverged"]),
+                trainings=[{"rmse": error} for error in errors],
+            )
+            fractions = {
+                share: self._outcome(sizes[f"{model} {share}"] * self.factor * std, std, tasks)
+                for share in ("0.5", "0.1")
+            }
+            self.save("sizes", dataset, model, fractions=fractions)
+        for model, slope in (("lc", 0.5), ("ll", 2.0)):
+            dimensions = {}
+            for d in DIMENSIONS:
+                factor = 1 + (0 if dataset == "sine_and_line" and d >= 4 else slope / d)
+                outcome = self._outcome(lc * factor, std, tasks)
+                if d <= 2:
+                    outcome["task_parameters"] = {
+                        task: [self.random.gauss(0, 0.1) for _ in range(d)] for task in tasks
+                    }
+                dimensions[str(d)] = outcome
+            self.save("dimension", dataset, model, dimensions=dimensions)
+        fits = [
+            {
+                "group": group,
+                "task_dim": int(d),
+                "share": share,
+                "rows": 10,
+                "gauss_newton": self._fit(lc * (1.05 + 0.01 * int(d) / share)),
+                "lipo": self._fit(lc * ratio * (1 + 0.3 * -math.log10(share)), 1.0),
+            }
+            for group in range(3)
+            for d, ratio in printed("holdout", dataset).items()
+            for share in SHARES
+        ]
+        self.save("adapt", dataset, "lc", fits=fits, groups=[tasks[i::3] for i in range(3)])
+        clean = {m: self._outcome(lc * 1.4, std, tasks) for m in ("lc", "cs", "ll")}
+        self.save("clean", dataset, "clean", models=clean if dataset == "sarcos" else {})
+
+    def _fit(self, rmse: float, worse: float = 0.0) -> dict:
+        objective = [5.0 + worse * self.random.random() for _ in range(4)]
+        return {"rmse": rmse, "task_rmse": [rmse] * 4, "objective": objective}
+
+    def _illustrate(self, dataset: str, tasks: list[str]) -> None:
+        grid = [i / 10 for i in range(11)]
+        levels = ("female", "male") if dataset == "death_rate" else ("",)
+        beta = [b / 5 for b in range(-3, 4)]
+        content: dict = {
+            "task_uncertainty": {d: {t: [0.02] * int(d) for t in tasks} for d in ("1", "2")},
+            "curves": {
+                "feature": FEATURES.get(dataset, "x"),
+                "grid": [g * 80 for g in grid] if dataset == "death_rate" else grid,
+                "level_feature": "sex" if dataset == "death_rate" else None,
+                "tasks": {t: {level: [g * g for g in grid] for level in levels} for t in tasks},
+            },
+            "response": {
+                "feature": "x",
+                "grid": grid,
+                "beta": beta,
+                "values": [[math.sin(6 * (g + b)) for g in grid] for b in beta],
+            },
+        }
+        if dataset == "frequency":
+            bump = [[math.exp(-((g - 0.4) ** 2) * 20 * (n + 1)) for g in grid] for n in range(4)]
+            content["likelihood"] = {
+                "omega": 1.5,
+                "points": [[0.1, 0.9], [0.4, 0.3], [0.7, 0.5], [0.9, 0.8]],
+                "true": {"grid": [0.5 + 3.5 * g for g in grid], "rows": bump},
+                "model": {"grid": grid, "rows": bump},
+                "curves": {"grid": grid, "truth": grid, "samples": [[grid, grid[::-1]]] * 4},
+            }
+        self.save("illustrate", dataset, "lc", **content)
+
+    def _table(self, dataset: str, tasks: list[str]) -> None:
+        rows = []
+        for task in tasks if dataset in FEATURES else ():
+            for i in range(30):
+                row = {"task": task, "target": i / 30, "part": "train" if i % 3 else "test"}
+                row |= {"time": 1970.0 + i, "age": 80 * i / 30, "sex": ("female", "male")[i % 2]}
+                row |= {"hr": float((8, 12, 17, 22)[i % 4]), "workingday": "1"}
+                rows.append(row)
+        if rows:
+            path = self.root / "data" / dataset / "table.parquet"
+            path.parent.mkdir(parents=True)
+            pd.DataFrame(rows).to_parquet(path)
