@@ -79,6 +79,6 @@ def _predict(model: torch.nn.Module, numbers: Tensor, codes: Tensor) -> Tensor:
     with torch.no_grad():
         parts = [
             model(some, other)[..., 0].mean(1)
-            for some, other in zip(numbers.split(4096), codes.split(4096), strict=True)
+            for some, other in zip(numbers.split(BATCH_ROWS), codes.split(BATCH_ROWS), strict=True)
         ]
     return torch.cat(parts)

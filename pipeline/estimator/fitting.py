@@ -52,6 +52,8 @@ def fit(
     known, new = rows.take(~held_out), rows.take(held_out)
     trained = _train(known, tasks, kind, hyper, settings, seed, device)
     variance = float(np.mean((trained.predict(new) - new.y) ** 2))
+    if not np.isfinite(variance):  # a feature that was constant but for the rows held out
+        variance = float(rows.y.var())
     evaluations: list[Evaluation] = []
     if settings["search"]:
         plan = replace(rules.plan(settings, len(known)), max_restarts=TRIAL_RESTARTS)

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from pipeline.estimator.columns import Columns
-from pipeline.tables.rows import Rows
-from pipeline.training.data import Scaler, Tensors
+from pipeline.training.data import Scaler
 
 SINGLE_TASK = 0
 """The label of the only task when no task is given."""
+LARGEST = 1e100
+FARTHEST = 1e9
 
 
 def fit_features(owner: Any, x: Any, fewest: int) -> tuple[NDArray[np.float64], Columns]:
@@ -52,11 +52,20 @@ def target(y: Any, rows: int) -> NDArray[np.float64]:
     return np.asarray(numbers)
 
 
-def tensors(
-    x: NDArray[np.float64],
-    task: NDArray[np.int64],
-    y: NDArray[np.float64],
-    scaler: Scaler,
-    device: torch.device,
-) -> Tensors:
-    return Tensors.of(Rows(x, task, y), scaler, device)
+def check_size(x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+    """Rows to fit: their variances must be numbers."""
+    for name, values in (("X", x), ("y", y)):
+        if np.abs(values).max() > LARGEST:
+            raise ValueError(f"{name} has values beyond {LARGEST:g}: choose another unit")
+
+
+def standardised(
+    x: NDArray[np.float64], y: NDArray[np.float64] | None, scaler: Scaler
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Rows for a fitted network; not those so far away that single precision would overflow."""
+    if y is None:
+        y = np.full(len(x), scaler.y_mean)
+    far = np.abs(x - scaler.x_mean) > FARTHEST * scaler.x_std
+    if far.any() or (np.abs(y - scaler.y_mean) > FARTHEST * scaler.y_std).any():
+        raise ValueError(f"a value is {FARTHEST:g} standard deviations away from the fitted rows")
+    return scaler.x(x), scaler.y(y)

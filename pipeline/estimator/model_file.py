@@ -24,7 +24,7 @@ from pipeline.estimator.model import Model
 from pipeline.files import write_bytes
 from pipeline.models.network import Network, Shape
 from pipeline.training.data import Scaler
-from pipeline.training.trainer import Hyperparameters, choose_device
+from pipeline.training.trainer import Hyperparameters
 
 if TYPE_CHECKING:
     from pipeline.estimator.regressor import LearnedContextRegressor
@@ -73,7 +73,7 @@ def save(path: Path, owner: LearnedContextRegressor) -> None:
     write_bytes(path, content)
 
 
-def load(path: Path, cls: type[Owner], device: str) -> Owner:
+def load(path: Path, cls: type[Owner], device: torch.device) -> Owner:
     if not path.is_file():
         raise UserError(f"{path}: does not exist")
     try:
@@ -102,12 +102,11 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 
 def _restored(
-    cls: type[Owner], header: dict[str, Any], tensors: Mapping[str, Tensor], device: str
+    cls: type[Owner], header: dict[str, Any], tensors: Mapping[str, Tensor], device: torch.device
 ) -> Owner:
-    owner = cls(**{**header["settings"], "device": device})
-    place = choose_device(device)
+    owner = cls(**header["settings"])
     parameters = {
-        name.removeprefix("network."): value.to(place)
+        name.removeprefix("network."): value.to(device)
         for name, value in tensors.items()
         if name.startswith("network.")
     }

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pipeline.estimator import inputs
 from pipeline.estimator.labels import read_labels
-from pipeline.tables.rows import Rows
 from pipeline.training.data import Tensors
 
 if TYPE_CHECKING:
@@ -107,4 +107,10 @@ class NewTasks:
         self, x: NDArray[np.float64], task: NDArray[Any], y: NDArray[np.float64]
     ) -> Tensors:
         device = self.model_.network.flat.device
-        return Tensors.of(Rows(x, task.astype(np.int64), y), self.model_.scaler, device)
+        scaled_x, scaled_y = inputs.standardised(x, y, self.model_.scaler)
+        number = torch.from_numpy(task.astype(np.int64))
+        return Tensors(
+            torch.from_numpy(scaled_x).to(device),
+            number.to(device),
+            torch.from_numpy(scaled_y).to(device),
+        )

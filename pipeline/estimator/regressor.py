@@ -22,7 +22,6 @@ from pipeline.estimator.new_tasks import NewTasks
 from pipeline.models.network import Kind
 from pipeline.tables.rows import Rows
 from pipeline.training.data import Tensors
-from pipeline.training.trainer import choose_device
 
 BLOCK_ROWS = 16384
 """Rows whose distributions are in memory at once."""
@@ -59,7 +58,7 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
         self,
         *,
         kind: Kind = "lc",
-        task_dim: int = 8,
+        task_dim: int = 6,
         width: int = 64,
         peak_rate: float = 0.1,
         lambda_shared: float = 0.0,
@@ -94,11 +93,13 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
         settings.check(chosen)
         x, columns = inputs.fit_features(self, X, fewest=2)
         target = inputs.target(y, len(x))
+        inputs.check_size(x, target)
         values, sort = read_labels(inputs.SINGLE_TASK if task is None else task, len(x))
         codes, unique = pd.factorize(values, sort=True)
         rows = Rows(x, codes.astype(np.int64), target)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        fitted = fitting.fit(rows, len(unique), self.kind, chosen, seed, choose_device(self.device))
+        device = settings.device(self.device)
+        fitted = fitting.fit(rows, len(unique), self.kind, chosen, seed, device)
         trained = fitted.trained
         self.columns_ = columns
         self.has_tasks_ = task is not None
@@ -110,7 +111,7 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
         )
         labels = Labels.of(unique.tolist(), sort)
         model = Model(trained.network, trained.scaler, fitted.noise, labels, len(labels), None)
-        self.model_ = model.with_fitted_posterior(Tensors.of(rows, trained.scaler, self._device()))
+        self.model_ = model.with_fitted_posterior(Tensors.of(rows, trained.scaler, device))
         return self
 
     def predict(
@@ -167,10 +168,8 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
     @classmethod
     def load(cls, path: str | Path, device: str = "auto") -> Self:
         """Read what `save` wrote; a damaged or newer file is a UserError."""
-        return model_file.load(Path(path), cls, device)
-
-    def _device(self) -> torch.device:
-        return choose_device(self.device)
+        loaded = model_file.load(Path(path), cls, settings.device(device))
+        return loaded.set_params(device=device)
 
     def _rows(self, X: Any, task: Any) -> tuple[torch.Tensor, NDArray[np.int64]]:
         check_is_fitted(self)
@@ -183,7 +182,8 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
             stranger = read_labels(task, len(x))[0][int(np.argmin(number))]
             raise ValueError(self.model_.labels.unknown(stranger))
         device = self.model_.network.flat.device
-        return torch.from_numpy(self.model_.scaler.x(x)).to(device), number
+        scaled, _ = inputs.standardised(x, None, self.model_.scaler)
+        return torch.from_numpy(scaled).to(device), number
 
 
 def _blocks(number: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
+import torch
+
 from pipeline.models.network import Kind
 from pipeline.search.space import Box, table_6
-from pipeline.training.trainer import Hyperparameters, Plan
+from pipeline.training.trainer import Hyperparameters, Plan, choose_device
 
 STEPS = 3000
 """Steps of gradient descent when `epochs` is None, unless the limits of the epochs say else."""
@@ -47,6 +49,16 @@ def check(settings: dict[str, Any]) -> None:
     for name, choices in (("kind", ("lc", "cs", "ll", "fs")), ("unknown", ("error", "prior"))):
         if settings[name] not in choices:
             raise ValueError(f"{name} must be one of {', '.join(choices)}, not {settings[name]!r}")
+
+
+def device(name: Any) -> torch.device:
+    try:
+        found = choose_device(name)
+    except (RuntimeError, TypeError):
+        raise ValueError(f"device must be auto, cpu or cuda, not {name!r}") from None
+    if found.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError("device is cuda, but torch finds none; use auto or cpu")
+    return found
 
 
 def hyperparameters(settings: dict[str, Any], tasks: int) -> Hyperparameters:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline.errors import UserError
-from pipeline.execution.estimates import Estimates
+from pipeline.execution.estimates import Estimates, Expected, no_expectation
 from pipeline.execution.repository import address, relative, resolve_targets
 from pipeline.execution.schedule import wall_time
 from pipeline.execution.status import missing_outputs, reads, restorable, why_stale
@@ -53,14 +53,23 @@ class Plan:
         return wall_time(needs, {step.address: step.seconds for step in self.work}, workers)
 
 
-def make_plan(repo: Any, targets: Sequence[str] = (), rebuild_missing: bool = False) -> Plan:
-    """Plan the targets and all that they need, or every stage. Call under DVC's lock."""
+def make_plan(
+    repo: Any,
+    targets: Sequence[str] = (),
+    rebuild_missing: bool = False,
+    expected: Expected = no_expectation,
+    profile: str | None = None,
+) -> Plan:
+    """Plan the targets and all that they need, or every stage. Call under DVC's lock.
+
+    `expected` says what a stage costs that has not run with this `profile`.
+    """
     import networkx
 
     graph = _graph(repo)
     in_order = list(networkx.dfs_postorder_nodes(graph))
     everything = {address(stage): stage for stage in in_order}
-    estimates = Estimates(in_order)
+    estimates = Estimates(in_order, expected, profile)
     order: dict[str, list[str]] = {}
     for stage in in_order:
         if getattr(stage, "name", None):

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from pipeline.execution.cluster import connect
 from pipeline.execution.display import Display, duration, make_display
+from pipeline.execution.estimates import Expected, no_expectation
 from pipeline.execution.gpus import visible_gpus
 from pipeline.execution.lifeline import RunLock
 from pipeline.execution.planning import Plan, make_plan
@@ -30,6 +31,8 @@ class Options:
     keep_going: bool = False
     missing: bool = False
     scheduler: str | None = None
+    expected: Expected = no_expectation
+    profile: str | None = None
 
 
 def run_stages(root: Path, options: Options, console: Console) -> int:
@@ -49,7 +52,7 @@ def _run(repo: Any, run_lock: RunLock, options: Options, display: Display) -> in
     started = time.monotonic()
     with locked(repo, display.say):
         drop_damaged_rwlock(repo)
-        plan = make_plan(repo, options.targets, options.missing)
+        plan = make_plan(repo, options.targets, options.missing, options.expected, options.profile)
     gpus = () if options.scheduler else visible_gpus()
     recorder = Recorder(repo, plan, run_lock, gpus, display.say)
     recorder.seconds = time.monotonic() - started

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jinja2 import Environment
+
+from pipeline.reporting.escaping import markdown as _md
+from pipeline.reporting.escaping import tex as _tex
 
 # Names of tasks come from data: everything is escaped unless this package wrote it.
 ENVIRONMENT = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
@@ -129,10 +131,6 @@ def _spread(own: Sequence[str], paper: Sequence[str], twins: Sequence[bool]) -> 
     return line
 
 
-def _md(text: str) -> str:
-    return re.sub(r"([\\`*_|<>\[\]#])", r"\\\1", " ".join(text.split()))
-
-
 def _md_row(cells: object) -> str:
     return "| " + " | ".join(cells) + " |"  # type: ignore[arg-type]
 
@@ -140,28 +138,6 @@ def _md_row(cells: object) -> str:
 def _md_cell(cell: Cell) -> str:
     text = f"**{_md(cell.text)}**" if cell.bold else _md(cell.text)
     return f"{text} ({_md(cell.paper)})" if cell.paper else text
-
-
-_TEX = {
-    **{char: f"\\{char}" for char in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "†": r"$^\dagger$",
-    "–": "--",
-    "−": "$-$",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "×": r"$\times$",
-    "β": r"$\beta$",
-    "λ": r"$\lambda$",
-    "α": r"$\alpha$",
-    "’": "'",
-}
-
-
-def _tex(text: str) -> str:
-    return "".join(_TEX.get(char, char) for char in " ".join(text.split()))
 
 
 def _tex_cell(cell: Cell) -> str:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.reporting import claims_base, claims_tasks
+from pipeline.reporting.claims import SENTENCES
 from pipeline.reporting.numbers import Numbers, from_paper, from_results
 from pipeline.reporting.results import Results
 from pipeline.reporting.sentences import Judged, judge_all
 from pipeline.reporting.verdicts import Compared, compare_all, counts
-
-SENTENCES = claims_base.SENTENCES + claims_tasks.SENTENCES
 
 
 @dataclass(frozen=True)

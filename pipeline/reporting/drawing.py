@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from pipeline.reporting.blocks import Drawing
 from pipeline.reporting.labels import BLACK
@@ -100,7 +100,10 @@ def log_scale(axis: XAxis | YAxis) -> None:
     low, high = axis.get_view_interval()
     if high > 100 * low:
         return
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=5))
+    if high > 5 * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=5))
+    else:
+        axis.set_major_locator(MaxNLocator(4))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
     axis.set_minor_formatter(NullFormatter())
 

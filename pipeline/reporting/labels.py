@@ -76,3 +76,20 @@ PAGES = {
     "reproduce": "Reproduce",
 }
 """page: its title, in the order of the navigation."""
+
+LEADS = {
+    "index": "What came out, ours beside the paper's.",
+    "base": "Table 2, and what stands behind its numbers.",
+    "repeats": "Table 3: how much of an error is the luck of a seed.",
+    "sizes": "Table 4: networks tuned and trained on fewer rows.",
+    "dimension": "How many task parameters are needed, and what two of them mean.",
+    "holdout": "Table 5: new tasks on a frozen network, by the paper's optimiser and by another.",
+    "task_parameters": "What one task parameter means, on data that can be drawn.",
+    "search": "Table 6, what the searches chose, and how the trainings went.",
+    "theory": "The paper's constructions, computed; its diagrams, drawn.",
+    "data": "Table 1, editions, hashes, and rows that stand on both sides of a split.",
+    "methods": "Every choice where the paper is silent, with the key that changes it.",
+    "check": "Each number beside the paper's, each sentence with its evidence.",
+    "reproduce": "The commands, and what made the results that stand here.",
+}
+"""page: one sentence below its title."""

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from pipeline.files import write_bytes, write_text
 from pipeline.reporting.blocks import ENVIRONMENT, Block, Drawing, Table, Text
-from pipeline.reporting.labels import PAGES
+from pipeline.reporting.labels import LEADS, PAGES
 from pipeline.reporting.results import Results
 
 AnyBlock = TypeVar("AnyBlock", bound=Block)
@@ -54,6 +54,7 @@ class Page:
         template = package_files("pipeline.reporting").joinpath("template.html").read_text("utf-8")
         return ENVIRONMENT.from_string(template).render(
             title=PAGES[self.name],
+            lead=LEADS[self.name],
             pages=PAGES,
             current=self.name,
             profile=self.results.settings.params.profile,

@@ -54,7 +54,7 @@ class Results:
 
     def difference(self, dataset: str) -> str:
         """How the edition differs from the paper's, in a sentence; empty if it does not."""
-        info = self.info(dataset)
+        info = self.info(dataset) if dataset in self.datasets else None
         if info is None or (info["edition"] == "paper" and not info["differs"]):
             return ""
         standing = "comparable with" if info["comparable"] else "not comparable with"

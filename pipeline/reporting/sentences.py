@@ -6,10 +6,11 @@ least half of the paper's ten; one about a named dataset needs that dataset.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pipeline.reporting.labels import dataset_label
 from pipeline.reporting.numbers import Numbers
 
 Ruling = Literal["holds", "does not hold", "cannot be judged"]
@@ -69,3 +70,7 @@ def too_few(count: int, what: str) -> Finding | None:
 
 def judge_all(sentences: tuple[Sentence, ...], ours: Numbers, paper: Numbers) -> list[Judged]:
     return [Judged(s, s.judge(ours), s.judge(paper)) for s in sentences]
+
+
+def names(datasets: Iterable[str]) -> str:
+    return ", ".join(map(dataset_label, datasets)) or "none"

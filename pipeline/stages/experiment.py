@@ -159,7 +159,11 @@ class Experiment:
         write_json(path, result)
         write_json(
             run_info(path),
-            {"seconds": round(time.perf_counter() - started, 3), **machine(self.device)},
+            {
+                "seconds": round(time.perf_counter() - started, 3),
+                "profile": self.settings.params.profile,
+                **machine(self.device),
+            },
         )
 
 

@@ -26,13 +26,15 @@ def run(arguments: argparse.Namespace) -> None:
     from pipeline.execution import plan_report
     from pipeline.execution.planning import make_plan
     from pipeline.execution.repository import drop_damaged_rwlock, locked, open_repository
+    from pipeline.stages.costs import expectation
 
     if arguments.jobs < 1:
         raise UserError(f"--jobs {arguments.jobs}: must be at least 1")
+    expected, profile = expectation(Path.cwd())
     errors = Console(stderr=True)
     with open_repository(Path.cwd()) as repo, locked(repo, errors.print):
         drop_damaged_rwlock(repo)
-        plan = make_plan(repo, arguments.targets, arguments.missing)
+        plan = make_plan(repo, arguments.targets, arguments.missing, expected, profile)
         if arguments.json:
             print(json.dumps(plan_report.as_json(plan, arguments.jobs), indent=1))
         else:

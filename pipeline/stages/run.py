@@ -28,15 +28,19 @@ def run(arguments: argparse.Namespace) -> None:
 
     from pipeline.errors import UserError
     from pipeline.execution.run_stages import Options, run_stages
+    from pipeline.stages.costs import expectation
 
     if arguments.jobs < 1:
         raise UserError(f"--jobs {arguments.jobs}: must be at least 1")
+    expected, profile = expectation(Path.cwd())
     options = Options(
         targets=arguments.targets,
         jobs=arguments.jobs,
         keep_going=arguments.keep_going,
         missing=arguments.missing,
         scheduler=arguments.scheduler,
+        expected=expected,
+        profile=profile,
     )
     code = run_stages(Path.cwd(), options, Console())
     if code:

@@ -48,7 +48,7 @@ class Project:
         (root / "raw").mkdir()
         shutil.copy(ROOT / "raw/sources.yaml", root / "raw/sources.yaml")
         params = yaml.safe_load((ROOT / "params.yaml").read_text())
-        params |= {"datasets": list(self.datasets), "profile": "workstation"}
+        params |= {"datasets": list(self.datasets), "profile": "paper"}
         (root / "params.yaml").write_text(yaml.safe_dump(params))
         for number, dataset in enumerate(self.datasets):
             self.random = random.Random(number)
@@ -62,12 +62,12 @@ class Project:
 
     def save(self, study: str, dataset: str, name: str, **content: object) -> None:
         edition = "gho" if dataset in NOT_COMPARABLE else "paper"
-        head = {"study": study, "dataset": dataset, "profile": "workstation", "edition": edition}
+        head = {"study": study, "dataset": dataset, "profile": "paper", "edition": edition}
         head |= {"data": "0" * 64, "code": "c0de"}
         write(self.path(study, dataset, name), head | content)
 
     def _dataset(self, dataset: str) -> None:
-        tasks = NAMES.get(dataset, [f"task {i}" for i in range(12)])
+        tasks = NAMES.get(dataset, [f"task {i}" for i in range(7)])
         if dataset == "sine_and_line":
             tasks = [f"{kind} {i}" for kind in ("line", "sine") for i in range(20)]
         self._info(dataset, tasks)

@@ -12,6 +12,7 @@ from pipeline.reporting.verdicts import VERDICTS, Compared, counts
 
 COLUMN_KINDS = {"not comparable": "unknown", "missing": "unknown"}
 RULING_KINDS = {"holds": "holds", "does not hold": "fails", "cannot be judged": "unknown"}
+PAPER_KINDS = {"does not hold": "surprise", "cannot be judged": "unknown"}
 
 
 def summary(check: Check) -> Text:
@@ -98,9 +99,7 @@ def sentences(check: Check) -> Table:
                 Cell(judged.ours.evidence),
                 Cell(
                     f"{judged.paper.ruling}: {judged.paper.evidence}",
-                    kind=RULING_KINDS[judged.paper.ruling]
-                    if judged.paper.ruling != "holds"
-                    else "",
+                    kind=PAPER_KINDS.get(judged.paper.ruling, ""),
                 ),
             ]
             for judged in check.sentences

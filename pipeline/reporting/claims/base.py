@@ -1,13 +1,10 @@
-"""Sentences of Sections 5.4 and 5.5: base performance, repeats, data size."""
+"""Section 5.4: base performance and repeated training."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from statistics import fmean
-
 from pipeline.reporting.labels import MODELS, dataset_label
-from pipeline.reporting.numbers import ALL, Numbers
-from pipeline.reporting.sentences import Finding, Sentence, ruling, too_few, unknown
+from pipeline.reporting.numbers import Numbers
+from pipeline.reporting.sentences import Finding, Sentence, names, ruling, too_few, unknown
 
 NETWORKS = ("lc", "cs", "ll")
 MULTI_TASK = ("lc", "cs", "ll", "lme")
@@ -20,10 +17,6 @@ def _complete(
     return {d: row for d, row in numbers.base.items() if all(model in row for model in models)}
 
 
-def _names(datasets: Iterable[str]) -> str:
-    return ", ".join(dataset_label(d) for d in datasets) or "none"
-
-
 def _winners(numbers: Numbers) -> dict[str, list[str]]:
     rows = _complete(numbers, MULTI_TASK)
     best = {d: min(row, key=lambda model: row[model]) for d, row in rows.items()}
@@ -34,7 +27,7 @@ def lc_or_ll_best(numbers: Numbers) -> Finding:
     rows = _complete(numbers, MULTI_TASK)
     winners = _winners(numbers)
     count = len(winners["lc"]) + len(winners["ll"])
-    evidence = "; ".join(f"{MODELS[m].label}: {_names(d)}" for m, d in winners.items() if d)
+    evidence = "; ".join(f"{MODELS[m].label}: {names(d)}" for m, d in winners.items() if d)
     return too_few(len(rows), "all models") or ruling(
         count > len(rows) / 2, f"Best on {count} of {len(rows)}. {evidence}."
     )
@@ -47,23 +40,7 @@ def four_and_five(numbers: Numbers) -> Finding:
         return unknown(f"{total} of the ten datasets have all models.")
     return ruling(
         len(lc) == 4 and len(ll) == 5,
-        f"LC is best on {len(lc)} ({_names(lc)}), LL on {len(ll)} ({_names(ll)}).",
-    )
-
-
-def cs_behind(numbers: Numbers) -> Finding:
-    """On average over datasets, at every size."""
-    parts, behind, least = [], [], 10
-    for share in sorted(numbers.sizes, reverse=True):
-        rows = [r for r in numbers.sizes[share].values() if all(m in r for m in NETWORKS)]
-        least = min(least, len(rows))
-        if rows:
-            mean = {m: fmean(row[m] for row in rows) for m in NETWORKS}
-            behind.append(mean["cs"] > mean["lc"] and mean["cs"] > mean["ll"])
-            shown = ", ".join(f"{MODELS[m].label} {mean[m]:.3f}" for m in NETWORKS)
-            parts.append(f"{share:.0%}: {shown}")
-    return too_few(least if parts else 0, "all three networks") or ruling(
-        all(behind), "Mean error / std: " + "; ".join(parts) + "."
+        f"LC is best on {len(lc)} ({names(lc)}), LL on {len(ll)} ({names(ll)}).",
     )
 
 
@@ -96,7 +73,7 @@ def lme_good(numbers: Numbers) -> Finding:
     shown = ", ".join(f"{dataset_label(d)} {ratios[d]:.2f}" for d in ("schools", "parkinson"))
     return ruling(
         {"schools", "parkinson"} <= set(good),
-        f"LME's error relative to the best network's: {shown}. Within 10%: {_names(good)}.",
+        f"LME's error relative to the best network's: {shown}. Within 10%: {names(good)}.",
     )
 
 
@@ -104,7 +81,7 @@ def multi_task_helps(numbers: Numbers) -> Finding:
     rows = _complete(numbers)
     against = [d for d, r in rows.items() if min(r[m] for m in MULTI_TASK) >= min(r["lr"], r["fs"])]
     return too_few(len(rows), "all models") or ruling(
-        not against, f"On {len(rows)} datasets; against it: {_names(against)}."
+        not against, f"On {len(rows)} datasets; against it: {names(against)}."
     )
 
 
@@ -112,7 +89,7 @@ def lme_beats_shared(numbers: Numbers) -> Finding:
     rows = _complete(numbers)
     better = [d for d, row in rows.items() if row["lme"] < row["fs"]]
     return too_few(len(rows), "all models") or ruling(
-        len(better) >= 0.4 * len(rows), f"On {len(better)} of {len(rows)}: {_names(better)}."
+        len(better) >= 0.4 * len(rows), f"On {len(better)} of {len(rows)}: {names(better)}."
     )
 
 
@@ -130,36 +107,6 @@ def consistent(numbers: Numbers) -> Finding:
         narrow >= 0.6 * len(spans),
         f"Within 10% of each other in {narrow} of {len(spans)} cases; the widest is "
         f"{MODELS[model].label} on {dataset_label(dataset)}, {widest:.2f} times.",
-    )
-
-
-def lc_loses_least(numbers: Numbers) -> Finding:
-    full, small = numbers.sizes.get(ALL, {}), numbers.sizes.get(0.1, {})
-    both = [d for d in full if d in small and all(m in full[d] and m in small[d] for m in NETWORKS)]
-    finding = too_few(len(both), "all networks at 100% and 10%")
-    if finding:
-        return finding
-    lost = {m: fmean(small[d][m] - full[d][m] for d in both) for m in NETWORKS}
-    shown = ", ".join(f"{MODELS[m].label} {lost[m]:+.3f}" for m in NETWORKS)
-    return ruling(
-        lost["lc"] == min(lost.values()), f"Mean rise of error / std from 100% to 10%: {shown}."
-    )
-
-
-def improved_at_ten(numbers: Numbers) -> Finding:
-    named = ("obesity", "height", "sarcos")
-    full, small = numbers.sizes.get(ALL, {}), numbers.sizes.get(0.1, {})
-    both = [d for d in full if d in small]
-    if not set(named) <= set(both):
-        return unknown("Obesity, Height and Sarcos are all needed, at 100% and 10%.")
-    better = {
-        d: [MODELS[m].label for m in NETWORKS if m in full[d] and small[d].get(m, 9e9) < full[d][m]]
-        for d in both
-    }
-    shown = ", ".join(f"{dataset_label(d)} ({', '.join(m)})" for d, m in better.items() if m)
-    return ruling(
-        all(better[d] for d in named) and not any(better[d] for d in both if d not in named),
-        f"Some network is better with 10% of the rows on: {shown or 'none'}.",
     )
 
 
@@ -221,26 +168,5 @@ SENTENCES = (
         "Overall the results are quite consistent",
         "in at least 60% of the cases the worst training is within 10% of the best one",
         consistent,
-    ),
-    Sentence(
-        "cs_behind",
-        "5.5",
-        "Context-sensitive networks are on average slightly behind the others on all data sizes",
-        "the mean of error / std over datasets is highest for CS at every size",
-        cs_behind,
-    ),
-    Sentence(
-        "lc_loses_least",
-        "5.5",
-        "the learned-context architecture is less sensitive to this than the others",
-        "the mean rise of error / std from 100% to 10% of the rows is lowest for LC",
-        lc_loses_least,
-    ),
-    Sentence(
-        "improved_at_ten",
-        "5.5",
-        "three datasets stand out with an improved performance, namely Obesity, Height, and Sarcos",
-        "some network is better with 10% of the rows on these three, and on no other",
-        improved_at_ten,
     ),
 )

@@ -1,0 +1,56 @@
+"""One rendered report that the tests of this folder look at, and small projects to change."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pipeline.reporting.labels import PAGES
+from tests.conftest import ROOT
+from tests.reporting.project import Project
+
+SOME = ("frequency", "sine_and_line", "bike_sharing", "inflation", "obesity", "death_rate")
+
+
+@contextmanager
+def working_in(folder: Path) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def render(root: Path, *pages: str) -> None:
+    """Run the notebooks' cells here: a kernel for each would take most of the time."""
+    for page in pages or PAGES:
+        cells = json.loads((ROOT / f"reports/notebooks/{page}.ipynb").read_text())["cells"]
+        names: dict = {}
+        with working_in(root):
+            for cell in cells:
+                if cell["cell_type"] == "code":
+                    exec("".join(cell["source"]), names)
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """All pages of a project with six datasets; read it, do not change it."""
+    project = Project(tmp_path_factory.mktemp("report"), 1.1, SOME)
+    render(project.root)
+    return project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Callable[..., Project]:
+    def make(factor: float = 1.0, datasets: tuple[str, ...] = ()) -> Project:
+        root = tmp_path / f"project-{len(list(tmp_path.iterdir()))}"
+        root.mkdir()
+        return Project(root, factor, datasets)
+
+    return make

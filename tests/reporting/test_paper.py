@@ -1,0 +1,69 @@
+"""reports/paper.yaml: complete, and its mistakes are named."""
+
+import pytest
+import yaml
+
+from pipeline.errors import UserError
+from pipeline.files import Files
+from pipeline.reporting.paper import load_paper
+from tests.conftest import ROOT
+
+# As counted in the paper: rows x columns, where Table 3's cells hold three numbers each.
+NUMBERS = {"datasets": 50, "base": 60, "repeats": 90, "sizes": 90, "holdout": 30, "space": 10}
+
+
+@pytest.fixture
+def paper():
+    return load_paper(Files(ROOT))
+
+
+def test_every_number_of_the_six_tables_is_there(paper):
+    cells = list(paper.cells())
+    found = {table: sum(cell.table == table for cell in cells) for table in paper.tables}
+    assert found == NUMBERS
+    assert len({cell.name for cell in cells}) == sum(NUMBERS.values())
+
+
+def test_every_number_has_a_reason_for_its_tolerance(paper):
+    assert all(cell.reason for cell in paper.cells())
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("datasets/sarcos/train", 311388),
+        ("base/sarcos/lc", 2.176),
+        ("base/death_rate/fs", 0.042),
+        ("repeats/height/ll diverged", 1),
+        ("sizes/death_rate/ll 0.1", 0.58),
+        ("holdout/obesity/8", 9.74),
+        ("space/lambda_task/high", 1e-3),
+    ],
+)
+def test_numbers_stand_in_their_cell(paper, cell, value):
+    assert paper.value(*cell.split("/")) == value
+
+
+def test_a_count_has_no_rounding_and_an_error_half_of_its_last_digit(paper):
+    cells = {cell.name: cell for cell in paper.cells()}
+    assert cells["datasets/schools/tasks"].allowed == 0
+    assert cells["base/frequency/lc"].allowed == pytest.approx(0.15 * 0.106 + 0.0005)
+
+
+def change(tmp_path, **sections):
+    content = yaml.safe_load((ROOT / "reports/paper.yaml").read_text()) | sections
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports/paper.yaml").write_text(yaml.safe_dump(content))
+    return Files(tmp_path)
+
+
+def test_a_note_of_no_cell_is_an_error(tmp_path):
+    files = change(tmp_path, notes=[{"cell": "base/frequenzy/lc", "note": "why"}])
+    with pytest.raises(UserError, match="'base/frequenzy/lc' fits no cell"):
+        load_paper(files)
+
+
+def test_a_number_without_tolerance_is_an_error(tmp_path):
+    files = change(tmp_path, tolerances=[{"cells": "base/*", "reason": "why"}])
+    with pytest.raises(UserError, match="none fits datasets/.*/features"):
+        load_paper(files)

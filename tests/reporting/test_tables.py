@@ -1,0 +1,76 @@
+"""The rendered tables beside the results that they are made of."""
+
+import csv
+import json
+import re
+
+from pipeline.reporting.blocks import Cell, Table
+from tests.reporting.reading import Reader
+
+
+def test_table_2_is_what_the_result_files_say(report):
+    """An independent few lines: no function of the report takes part."""
+    expected = {}
+    for folder in (report.root / "results/train").iterdir():
+        errors = {p.stem: json.loads(p.read_text())["rmse"] for p in folder.glob("*.json")}
+        linear = json.loads((report.root / f"results/linear/{folder.name}/linear.json").read_text())
+        errors |= {name: linear[name]["rmse"] for name in ("lme", "lr")}
+        order = ("lc", "cs", "ll", "lme", "lr", "fs")
+        expected[folder.name] = [f"{errors[m]:,.3f}".replace(",", " ") for m in order]
+    header, *rows = Reader((report.root / "reports/base.html").read_text()).tables["table_2"]
+    assert header == ["Dataset", "LC", "CS", "LL", "LME", "LR", "FS"]
+    shown = {
+        row[0].rstrip("†").lower().replace(" ", "_"): [cell.split("\n")[0] for cell in row[1:]]
+        for row in rows
+    }
+    assert shown == expected
+
+
+def test_the_best_of_a_row_is_bold(report):
+    html = (report.root / "reports/base.html").read_text()
+    row = re.search(r"<td[^>]*>Frequency</td>.*?</tr>", html, re.S).group()
+    assert re.findall(r"<b>(.*?)</b>", row) == ["0.117"]
+
+
+def test_the_papers_number_stands_beside_ours(report):
+    header, *rows = Reader((report.root / "reports/sizes.html").read_text()).tables["table_4"]
+    row = next(row for row in rows if row[0] == "Bike sharing")
+    assert row[header.index("LL 10%")] == "0.77\n0.70"  # ours is 1.1 times the paper's
+
+
+def test_an_edition_that_is_not_the_papers_is_marked_everywhere(report):
+    for page in ("base", "repeats", "sizes", "dimension", "holdout", "search", "data", "index"):
+        text = Reader((report.root / f"reports/{page}.html").read_text()).text
+        assert "Obesity†" in text, page
+        assert "Other years. Taken as not comparable" in text, page
+        assert not re.search(r"Obesity(?!†|, edition)", text), page
+
+
+def test_the_csv_has_ours_in_full_and_the_papers(report):
+    with (report.root / "reports/base/table_2.csv").open() as file:
+        row = next(csv.DictReader(file))
+    assert float(row["LC"]) == report.read("train", "frequency", "lc")["rmse"]
+    assert row["LC (paper)"] == "0.106"
+
+
+NASTY = Table(
+    "nasty",
+    "a caption with 100% of $x_1$",
+    ("Task", "Error"),
+    [[Cell("<script>a|b & c_d</script>", title='"><b>'), Cell("1.0", 1.0, "2.0", bold=True)]],
+)
+
+
+def test_names_from_data_are_harmless_in_every_form():
+    html = NASTY.html("folder")
+    assert "<script>" not in html
+    assert "&lt;script&gt;a|b &amp; c_d" in html
+    assert '"&#34;&gt;&lt;b&gt;"' in html
+    assert r"\<script\>a\|b & c\_d\</script\> | **1.0** (2.0)" in NASTY.markdown()
+    assert r"\textless{}script\textgreater{}a|b \& c\_d" in NASTY.tex()
+    assert r"100\% of \$x\_1\$" in NASTY.tex()
+
+
+def test_the_csv_of_a_name_with_commas_can_be_read_again():
+    table = Table("t", "c", ("Task", "n"), [[Cell('a, "b"'), Cell("1", 1)]])
+    assert list(csv.reader(table.csv().splitlines())) == [["Task", "n"], ['a, "b"', "1"]]
