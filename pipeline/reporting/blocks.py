@@ -160,6 +160,7 @@ _TABLE = ENVIRONMENT.from_string(
 <figure class="table" id="{{ table.name }}">
 <figcaption>{{ table.caption }}{% if has_paper %} \
 <span class="paper">The paper's number stands below ours.</span>{% endif %}</figcaption>
+{% if table.rows %}
 <div class="scroll"><table>
 <thead><tr>{% for name in table.header %}\
 <th{% if table.is_number(loop.index0) %} class="number"{% endif %}>{{ name }}</th>\
@@ -167,12 +168,13 @@ _TABLE = ENVIRONMENT.from_string(
 <tbody>
 {% for row in table.rows %}
 <tr>{% for cell in row %}\
-<td class="{{ 'number ' if cell.is_number or cell.paper }}{{ cell.kind }}"\
+<td class="{{ 'number ' if cell.paper or table.is_number(loop.index0) }}{{ cell.kind }}"\
 {% if cell.title %} title="{{ cell.title }}"{% endif %}>\
 {% if cell.bold %}<b>{{ cell.text }}</b>{% else %}{{ cell.text }}{% endif %}\
 {% if cell.paper %}<span class="paper">{{ cell.paper }}</span>{% endif %}</td>{% endfor %}</tr>
 {% endfor %}
 </tbody></table></div>
+{% endif %}
 {% for note in table.notes %}<p class="footnote">{{ note }}</p>
 {% endfor %}
 {% if folder %}<p class="files">{% for kind in ("csv", "md", "tex") %}\

@@ -127,6 +127,15 @@ def _holdout(results: Results, dataset: str, reference: float, numbers: Numbers)
         by_dataset.setdefault(dimension, {})[share] = fmean(errors) / reference
 
 
+def scalar_parameters(results: Results, dataset: str) -> dict[str, float]:
+    """task -> its one task parameter."""
+    if dataset not in results.datasets:
+        return {}
+    result = results.get("dimension", dataset, "lc")
+    one = (result or {"dimensions": {}})["dimensions"].get("1", {})
+    return {task: values[0] for task, values in one.get("task_parameters", {}).items()}
+
+
 def from_paper(paper: Paper) -> Numbers:
     """What the paper prints; its figures' numbers are not printed."""
     numbers = Numbers()

@@ -12,7 +12,7 @@ def stage(tmp_path):
         if info:
             (tmp_path / f"{name}.run.json").write_text(json.dumps(info))
         out = SimpleNamespace(fs_path=str(tmp_path / f"{name}.json"))
-        return SimpleNamespace(addressing=name, relpath="dvc.yaml", name=name, outs=[out])
+        return SimpleNamespace(path_in_repo="dvc.yaml", name=name, outs=[out])
 
     return make
 

@@ -65,5 +65,5 @@ def test_a_note_of_no_cell_is_an_error(tmp_path):
 
 def test_a_number_without_tolerance_is_an_error(tmp_path):
     files = change(tmp_path, tolerances=[{"cells": "base/*", "reason": "why"}])
-    with pytest.raises(UserError, match="none fits datasets/.*/features"):
+    with pytest.raises(UserError, match=r"none fits datasets/.*/features"):
         load_paper(files)

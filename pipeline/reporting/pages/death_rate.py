@@ -5,7 +5,8 @@ from __future__ import annotations
 from pipeline.reporting.blocks import Drawing, Text, missing
 from pipeline.reporting.drawing import finish, panels, plain
 from pipeline.reporting.labels import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, YELLOW
-from pipeline.reporting.pages.task_parameters import rows_of, scalar_parameters
+from pipeline.reporting.numbers import scalar_parameters
+from pipeline.reporting.pages.task_parameters import rows_of
 from pipeline.reporting.results import Results
 
 HIGHLIGHTED = {

@@ -41,7 +41,6 @@ CHOICES = (
         "the mean squared error in units of the target's variance",
         ("schedule.loss_near_zero",),
     ),
-    Choice("Warm-up", "10% of the epochs", "as in the paper", ("schedule.warmup",)),
     Choice(
         "Initial weights",
         "He initializer; task parameters zero",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
@@ -113,6 +114,7 @@ def path(results: Results) -> Drawing | Text:
                         markersize=4,
                     )
         log_scale(axis.yaxis)
+        axis.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         axis.set_title(plain(results.label(dataset)))
     legend_above(figure, max(axes, key=lambda axis: len(axis.lines)))
     figure.supxlabel("trial", fontsize=8.5)

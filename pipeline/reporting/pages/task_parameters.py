@@ -18,21 +18,13 @@ from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.drawing import SEQUENTIAL, finish, panels, plain
 from pipeline.reporting.labels import BLACK, BLUE, GREEN, GREY, ORANGE, SKY
+from pipeline.reporting.numbers import scalar_parameters
 from pipeline.reporting.results import Results
 
 if TYPE_CHECKING:
     import pandas as pd
 
 HOURS = {8: BLUE, 12: SKY, 17: ORANGE, 22: GREY}
-
-
-def scalar_parameters(results: Results, dataset: str) -> dict[str, float]:
-    """task -> its one task parameter."""
-    if dataset not in results.datasets:
-        return {}
-    result = results.get("dimension", dataset, "lc")
-    one = (result or {"dimensions": {}})["dimensions"].get("1", {})
-    return {task: values[0] for task, values in one.get("task_parameters", {}).items()}
 
 
 def rows_of(results: Results, dataset: str) -> pd.DataFrame | None:
