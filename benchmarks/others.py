@@ -1,11 +1,11 @@
-"""Ours against what users would pick for many tasks, all with their default settings.
+"""Ours against what users would pick for many tasks, with default settings.
 
 The six datasets of the paper's edition, the pipeline's own split into training and test rows.
 Every contestant gets the features and the task: boosted trees as a category, GPBoost as the
 group of a random intercept, scikit-learn's network as one-hot columns, TabM as a category.
 Root mean squared errors on the test rows, in the target's units, and processor seconds of fit
-and predict on one thread. TabM is given a limited time. A package that is not installed is
-skipped with a line.
+and predict on one thread. Not quite defaults: MLPRegressor and GPBoost see a standardised
+target, GPBoost's rate is tuned, TabM has a limited time. What is not installed is skipped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ from pipeline.tables.prepared import Prepared
 
 DATASETS = ("frequency", "sine_and_line", "schools", "parkinson", "bike_sharing", "inflation")
 SEED = 0
+GPBOOST_RATES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 TABM_SECONDS = 60.0
 """Its training ends after this time: on one core its full course takes up to an hour."""
 
@@ -78,53 +79,60 @@ def ours(**settings: Any) -> Callable[[Split], np.ndarray]:
 def lightgbm(split: Split) -> np.ndarray:
     from lightgbm import LGBMRegressor
 
-    model = LGBMRegressor(random_state=SEED, n_jobs=1, verbose=-1).fit(split.train, split.y)
-    return np.asarray(model.predict(split.test))
+    # It refuses some characters in names, as those of parkinson have them.
+    plain = {name: f"column {place}" for place, name in enumerate(split.train)}
+    model = LGBMRegressor(random_state=SEED, n_jobs=1, verbose=-1)
+    model.fit(split.train.rename(columns=plain), split.y)
+    return np.asarray(model.predict(split.test.rename(columns=plain)))
 
 
 def catboost(split: Split) -> np.ndarray:
     from catboost import CatBoostRegressor
 
+    quiet = {"verbose": False, "allow_writing_files": False}
     model = CatBoostRegressor(
-        random_seed=SEED,
-        thread_count=1,
-        verbose=False,
-        allow_writing_files=False,
-        cat_features=split.categories,
+        random_seed=SEED, thread_count=1, cat_features=split.categories, **quiet
     )
     return np.asarray(model.fit(split.train, split.y).predict(split.test))
 
 
 def gpboost(split: Split) -> np.ndarray:
-    """Boosted trees of the features with a random intercept a task; 100 rounds, its default."""
+    """Boosted trees of the features with a random intercept a task, in its 100 default rounds.
+
+    Its steps are relative to the noise variance, so that its default rate of 0.1 is far too low
+    for one unit of the target and diverges for another: the target is standardised, and a fifth
+    of the rows chooses the rate.
+    """
+    mean, std = split.y.mean(), split.y.std()
+    split = replace(split, y=(split.y - mean) / std)
+    part = np.random.default_rng(SEED).uniform(size=len(split.y)) < 0.2
+    trial = Split(split.train[~part], split.y[~part], split.train[part], split.categories)
+    errors = {rate: rmse(split.y[part], _gpboost(trial, rate)) for rate in GPBOOST_RATES}
+    return _gpboost(split, min(errors, key=lambda rate: errors[rate])) * std + mean
+
+
+def _gpboost(split: Split, rate: float) -> np.ndarray:
     import gpboost as gpb
 
-    def numbers(frame: pd.DataFrame) -> np.ndarray:
-        return np.column_stack(
-            [
-                frame[name].cat.codes if name in split.categories else frame[name]
-                for name in frame.columns.drop("task")
-            ]
-        ).astype(np.float64)
+    codes = [name for name in split.categories if name != "task"]
 
-    groups = split.train["task"].astype(str).to_numpy()
-    random_intercept = gpb.GPModel(group_data=groups, likelihood="gaussian", num_parallel_threads=1)
-    places = [i for i, name in enumerate(split.train.columns[:-1]) if name in split.categories]
+    def numbers(frame: pd.DataFrame) -> np.ndarray:
+        coded = frame.assign(**{name: frame[name].cat.codes for name in codes})
+        return coded.drop(columns="task").to_numpy(dtype=np.float64)
+
+    tasks = split.train["task"].astype(str).to_numpy()
+    intercepts = gpb.GPModel(group_data=tasks, likelihood="gaussian", num_parallel_threads=1)
+    places = [split.train.columns.get_loc(name) for name in codes]
     data = gpb.Dataset(numbers(split.train), split.y, categorical_feature=places or "auto")
-    model = gpb.train(
-        {"verbose": -1, "num_threads": 1, "seed": SEED}, data, gp_model=random_intercept
-    )
-    found = model.predict(
-        numbers(split.test),
-        group_data_pred=split.test["task"].astype(str).to_numpy(),
-        pred_latent=False,
-    )
-    return np.asarray(found["response_mean"])
+    settings = {"verbose": -1, "num_threads": 1, "seed": SEED, "learning_rate": rate}
+    model = gpb.train(settings, data, gp_model=intercepts)
+    tasks = split.test["task"].astype(str).to_numpy()
+    found = model.predict(numbers(split.test), group_data_pred=tasks, pred_latent=False)
+    return np.nan_to_num(np.asarray(found["response_mean"]))  # a diverged rate is not chosen
 
 
 def sklearn_mlp(split: Split) -> np.ndarray:
-    # A target on its own scale, as a careful user would have it: inflation and rentals are far
-    # from unit variance.
+    # A careful user standardises the target: it does not do so itself.
     mean, std = split.y.mean(), split.y.std()
     encode = make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore"), split.categories),
@@ -170,8 +178,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     contestants = {name: run for name, (need, run) in CONTESTANTS.items() if installed(need)}
     if arguments.search:
-        name = f"ours, lc, search={arguments.search}"
-        contestants[name] = ours(search=arguments.search)
+        contestants[f"ours, lc, search={arguments.search}"] = ours(search=arguments.search)
 
     report: dict[str, Any] = {}
     for dataset in arguments.datasets:
@@ -181,11 +188,10 @@ def main() -> None:
         for name, run in contestants.items():
             started = time.process_time()
             error = rmse(truth, run(split))
-            seconds = time.process_time() - started
-            cells[name] = {"rmse": float(f"{error:.6g}"), "seconds": round(seconds, 1)}
+            seconds = round(time.process_time() - started, 1)
+            cells[name] = {"rmse": float(f"{error:.6g}"), "seconds": seconds}
             print(f"  {name:24s} {error:10.4g}   {seconds:6.1f} s", flush=True)
         best = min(cells, key=lambda name: cells[name]["rmse"])
-        print(f"  best: {best}")
         report[dataset] = {"best": best, "contestants": cells}
         write_json(arguments.output, report)
 

@@ -19,6 +19,7 @@ CODE = (*ENGINE, "pipeline/adaptation", "pipeline/stages/illustrate.py")
 COUNTRIES = ("ETH", "HTI", "IND", "NGA", "NOR", "ZMB")
 HIGHLIGHTED = {"death_rate": [f"{country} 2010" for country in COUNTRIES]}
 """Tasks whose curves the report shows by name."""
+HOURS = (8, 12, 17, 22)
 MOST_TASKS = 60
 GRID = 60
 
@@ -33,6 +34,8 @@ def run(arguments: argparse.Namespace) -> None:
     models = files.models(experiment.name) / "dimension-lc"
     with experiment.record(files.result("illustrate", experiment.name, "lc")) as result:
         result.update(experiment.provenance(model="lc"))
+        if experiment.name in OBSERVED:
+            result["observed"] = OBSERVED[experiment.name](experiment.prepared.frame)
         dimensions = read_json(files.result("dimension", experiment.name, "lc"))["dimensions"]
         result["task_uncertainty"] = {
             dimension: _uncertainty(experiment, dimension, dimensions[dimension]["rmse"])
@@ -49,6 +52,47 @@ def run(arguments: argparse.Namespace) -> None:
                     dimensions["1"]["rmse"],
                     experiment.prepared.info["seeds"]["data"],
                 )
+
+
+def _yearly(frame: pd.DataFrame) -> dict[str, Any]:
+    """Inflation: each country's mean of a year."""
+    means = frame.groupby([frame["task"].astype(str), np.floor(frame["time"])])["target"].mean()
+    table = means.unstack()
+    return {
+        "grid": _rounded(table.columns.to_numpy()),
+        "tasks": {
+            task: [None if np.isnan(value) else significant(value, 4) for value in row]
+            for task, row in zip(table.index, table.to_numpy(), strict=True)
+        },
+    }
+
+
+def _by_hour(frame: pd.DataFrame) -> dict[str, Any]:
+    """Bike sharing: mean and deviation of a month's trips at some hours of its working days."""
+    days = frame[(frame["workingday"].astype(str) == "1") & frame["hr"].isin(HOURS)]
+    groups = days.groupby([days["task"].astype(str), days["hr"].astype(int).astype(str)])["target"]
+    found: dict[str, dict[str, list[float]]] = {}
+    for (task, hour), trips in groups:
+        both = np.array([trips.mean(), trips.std(ddof=0)])
+        found.setdefault(str(task), {})[str(hour)] = _rounded(both)
+    return {"hours": [str(hour) for hour in HOURS], "tasks": found}
+
+
+def _points(frame: pd.DataFrame) -> dict[str, Any]:
+    """Death rate: the rows of the highlighted tasks, as [age, sex, part, rate]."""
+    shown = frame[frame["task"].astype(str).isin(HIGHLIGHTED["death_rate"])]
+    found: dict[str, list[list[Any]]] = {}
+    for task, rows in shown.groupby(shown["task"].astype(str)):
+        columns = (rows["age"], rows["sex"].astype(str), rows["part"].astype(str), rows["target"])
+        found[str(task)] = [
+            [age, sex, part, significant(rate, 4)]
+            for age, sex, part, rate in zip(*columns, strict=True)
+        ]
+    return {"tasks": found}
+
+
+OBSERVED = {"bike_sharing": _by_hour, "death_rate": _points, "inflation": _yearly}
+"""What the paper's figures show of the data itself, summarised or for a few tasks."""
 
 
 def _uncertainty(experiment: Experiment, dimension: str, rmse: float) -> dict[str, list[float]]:

@@ -8,7 +8,6 @@ import random
 import shutil
 from pathlib import Path
 
-import pandas as pd
 import yaml
 
 from tests.conftest import ROOT
@@ -74,7 +73,6 @@ class Project:
         self._base(dataset, tasks)
         self._studies(dataset, tasks)
         self._illustrate(dataset, tasks)
-        self._table(dataset, tasks)
 
     def _info(self, dataset: str, tasks: list[str]) -> None:
         size = printed("datasets", dataset)
@@ -241,17 +239,20 @@ class Project:
                 "model": {"grid": grid, "rows": bump},
                 "curves": {"grid": grid, "truth": grid, "samples": [[grid, grid[::-1]]] * 4},
             }
+        if dataset in FEATURES:
+            content["observed"] = self._observed(dataset, tasks)
         self.save("illustrate", dataset, "lc", **content)
 
-    def _table(self, dataset: str, tasks: list[str]) -> None:
-        rows = []
-        for task in tasks if dataset in FEATURES else ():
-            for i in range(30):
-                row = {"task": task, "target": i / 30, "part": "train" if i % 3 else "test"}
-                row |= {"time": 1970.0 + i, "age": 80 * i / 30, "sex": ("female", "male")[i % 2]}
-                row |= {"hr": float((8, 12, 17, 22)[i % 4]), "workingday": "1"}
-                rows.append(row)
-        if rows:
-            path = self.root / "data" / dataset / "table.parquet"
-            path.parent.mkdir(parents=True)
-            pd.DataFrame(rows).to_parquet(path)
+    def _observed(self, dataset: str, tasks: list[str]) -> dict:
+        """What the illustrate stage takes from the data itself."""
+        if dataset == "inflation":
+            years = [1970.0 + i for i in range(30)]
+            return {"grid": years, "tasks": {t: [i / 30 for i in range(30)] for t in tasks}}
+        if dataset == "bike_sharing":
+            hours = ["8", "12", "17", "22"]
+            return {"hours": hours, "tasks": {t: {h: [9.0, 2.0] for h in hours} for t in tasks}}
+        points = [
+            [80 * i / 30, ("female", "male")[i % 2], "train" if i % 3 else "test", i / 30]
+            for i in range(30)
+        ]
+        return {"tasks": dict.fromkeys(tasks, points)}

@@ -6,7 +6,6 @@ from pipeline.reporting.blocks import Drawing, Text, missing
 from pipeline.reporting.drawing import finish, panels, plain
 from pipeline.reporting.labels import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, YELLOW
 from pipeline.reporting.numbers import scalar_parameters
-from pipeline.reporting.pages.task_parameters import rows_of
 from pipeline.reporting.results import Results
 
 HIGHLIGHTED = {
@@ -53,26 +52,24 @@ def parameters(results: Results) -> Drawing | Text:
 def curves(results: Results) -> Drawing | Text:
     beta = scalar_parameters(results, "death_rate")
     illustrated = results.get("illustrate", "death_rate", "lc") if beta else None
-    frame = rows_of(results, "death_rate") if beta else None
     tasks = [f"{country} {YEAR}" for country in HIGHLIGHTED if f"{country} {YEAR}" in beta]
-    if not (tasks and illustrated and frame is not None):
+    if not (tasks and illustrated):
         return missing(
-            "Death rate's curves need that dataset, its table, results/dimension and "
-            "results/illustrate."
+            "Death rate's curves need that dataset in results/dimension and results/illustrate."
         )
     figure, axes = panels(len(tasks), columns=3, width=2.9, height=2.2)
     fitted = illustrated["curves"]
     for axis, task in zip(axes, tasks, strict=True):
         colour = HIGHLIGHTED[task.split()[0]]
-        rows = frame[frame["task"] == task]
+        rows = illustrated["observed"]["tasks"].get(task, [])
         for sex, line in LINES.items():
             if sex in fitted["tasks"].get(task, {}):
                 axis.plot(fitted["grid"], fitted["tasks"][task][sex], linestyle=line, color=colour)
             for part, shade in (("train", BLACK), ("test", colour)):
-                shown = rows[(rows["sex"].astype(str) == sex) & (rows["part"].astype(str) == part)]
+                shown = [(age, rate) for age, s, p, rate in rows if (s, p) == (sex, part)]
                 axis.plot(
-                    shown["age"],
-                    shown["target"],
+                    [age for age, _ in shown],
+                    [rate for _, rate in shown],
                     MARKERS[sex],
                     color=shade,
                     markersize=4,

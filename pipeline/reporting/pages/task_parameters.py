@@ -6,14 +6,12 @@ All from the LC networks with one task parameter of the dimension study (Appendi
 from __future__ import annotations
 
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
-from pipeline.files import open_parser
 from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.drawing import SEQUENTIAL, finish, panels, plain
@@ -21,42 +19,21 @@ from pipeline.reporting.labels import BLACK, BLUE, GREEN, GREY, ORANGE, SKY
 from pipeline.reporting.numbers import scalar_parameters
 from pipeline.reporting.results import Results
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-HOURS = {8: BLUE, 12: SKY, 17: ORANGE, 22: GREY}
-
-
-def rows_of(results: Results, dataset: str) -> pd.DataFrame | None:
-    """The prepared table, where it is: a clone has results but no data."""
-    import pandas as pd  # slow to import, and only these figures need it
-
-    path = results.files.table(dataset)
-    if not path.exists():
-        results.missing.add(path.relative_to(results.files.root).as_posix())
-        return None
-    frame: pd.DataFrame = open_parser(path, pd.read_parquet, "parquet table")
-    return frame
-
 
 def inflation(results: Results) -> Drawing | Text:
     beta = scalar_parameters(results, "inflation")
     illustrated = results.get("illustrate", "inflation", "lc") if beta else None
-    frame = rows_of(results, "inflation") if beta else None
-    if not (beta and illustrated and frame is not None):
+    if not (beta and illustrated):
         return missing(
-            "Inflation's curves need that dataset, its table, results/dimension and "
-            "results/illustrate."
+            "Inflation's curves need that dataset in results/dimension and results/illustrate."
         )
     figure, (left, right) = panels(2, width=4.4, height=3.0, sharey=True)
     scale = Normalize(min(beta.values()), max(beta.values()))
     colour = colormaps[SEQUENTIAL]
-    curves = illustrated["curves"]
+    curves, observed = illustrated["curves"], illustrated["observed"]
     for task, value in beta.items():
-        rows = frame[frame["task"] == task].sort_values(curves["feature"])
-        left.plot(
-            rows[curves["feature"]], rows["target"], color=colour(scale(value)), linewidth=0.8
-        )
+        line = [np.nan if mean is None else mean for mean in observed["tasks"][task]]
+        left.plot(observed["grid"], line, color=colour(scale(value)), linewidth=0.8)
         for fitted in curves["tasks"].get(task, {}).values():
             right.plot(curves["grid"], fitted, color=colour(scale(value)), linewidth=0.8)
     left.set(title="data", xlabel="year", ylabel="price index, 2015 = 100")
@@ -65,24 +42,25 @@ def inflation(results: Results) -> Drawing | Text:
     return finish(
         figure,
         "inflation",
-        "Inflation: the price index of every country (left) and the fitted network (right), "
+        "Inflation: the yearly price index of every country (left) and the fitted network (right), "
         "coloured by the country's task parameter.",
     )
 
 
 def bike_sharing(results: Results) -> Drawing | Text:
     beta = scalar_parameters(results, "bike_sharing")
-    frame = rows_of(results, "bike_sharing") if beta else None
-    if not beta or frame is None:
-        return missing("Bike sharing's months need that dataset, its table and results/dimension.")
+    illustrated = results.get("illustrate", "bike_sharing", "lc") if beta else None
+    if not (beta and illustrated):
+        return missing(
+            "Bike sharing's months need that dataset in results/dimension and results/illustrate."
+        )
     months = sorted(beta)
     places = np.arange(len(months))
     figure, (above, below) = panels(2, columns=1, width=7.5, height=2.1, sharex=True)
-    workdays = frame[frame["workingday"].astype(str) == "1"]
-    for hour, colour in HOURS.items():
-        trips = workdays[workdays["hr"] == hour].groupby("task", observed=True)["target"]
-        mean = trips.mean().reindex(months).to_numpy(dtype=float)
-        spread = trips.std().reindex(months).to_numpy(dtype=float)
+    observed = illustrated["observed"]
+    for hour, colour in zip(observed["hours"], (BLUE, SKY, ORANGE, GREY), strict=True):
+        trips = [observed["tasks"][month].get(hour, [np.nan, np.nan]) for month in months]
+        mean, spread = np.array(trips).T
         above.plot(places, mean, color=colour, label=f"{hour}:00")
         above.fill_between(
             places, mean - spread, mean + spread, color=colour, alpha=0.15, linewidth=0
