@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pipeline.models.network import Network
 
-CHUNK_ROWS = 1024
+CHUNK_ROWS = 512
 _relu_backward = torch.ops.aten.threshold_backward.grad_input
 
 
