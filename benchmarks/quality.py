@@ -32,7 +32,7 @@ SEED = 4
 def evaluate(dataset: str, files: Files) -> dict[str, float | str | bool]:
     rate, width, task_dim, epochs, batches, target = CASES[dataset]
     prepared = Prepared.read(files.table(dataset), files.table_info(dataset))
-    rows = prepared.encode(prepared.frame)
+    rows = prepared.encode(prepared.frame, "number")
     test = rows.take(prepared.test_rows())
     hyper = Hyperparameters(rate, width, 1e-8, 1e-8, task_dim)
     started = time.perf_counter()
