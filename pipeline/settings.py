@@ -15,9 +15,11 @@ from pydantic_core import ErrorDetails
 from pipeline.errors import UserError
 from pipeline.files import Files, read_text
 
+# Numbers are strict: `true` or "1" is none.
 Network = Literal["lc", "cs", "ll", "fs"]
-Positive = Annotated[int, Field(ge=1)]
-Share = Annotated[float, Field(gt=0, le=1)]
+Positive = Annotated[int, Field(ge=1, strict=True)]
+Share = Annotated[float, Field(gt=0, le=1, strict=True)]
+Rate = Annotated[float, Field(gt=0, strict=True)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Names = Annotated[tuple[Name, ...], Field(min_length=1)]
 
@@ -38,26 +40,26 @@ class Section(BaseModel):
 
 
 class Seeds(Section):
-    data: Annotated[int, Field(ge=0)]
-    split: Annotated[int, Field(ge=0)]
-    search: Annotated[int, Field(ge=0)]
-    train: Annotated[int, Field(ge=0)]
+    data: Annotated[int, Field(ge=0, strict=True)]
+    split: Annotated[int, Field(ge=0, strict=True)]
+    search: Annotated[int, Field(ge=0, strict=True)]
+    train: Annotated[int, Field(ge=0, strict=True)]
 
 
 class NetworkShape(Section):
     """What Appendix C fixes for all networks."""
 
     blocks: Positive
-    momentum: Annotated[float, Field(ge=0, lt=1)]
+    momentum: Annotated[float, Field(ge=0, lt=1, strict=True)]
 
 
 class Space(Section):
     """Table 6: the lower and upper end of each hyperparameter."""
 
-    peak_rate: tuple[Annotated[float, Field(gt=0)], float]
+    peak_rate: tuple[Rate, Rate]
     width: tuple[Positive, Positive]
-    lambda_shared: tuple[Annotated[float, Field(gt=0)], float]
-    lambda_task: tuple[Annotated[float, Field(gt=0)], float]
+    lambda_shared: tuple[Rate, Rate]
+    lambda_task: tuple[Rate, Rate]
     task_dim: tuple[Positive, Positive]
 
     @model_validator(mode="after")
@@ -72,12 +74,12 @@ class Space(Section):
 class Schedule(Section):
     """Appendix B: the two-stage learning rate."""
 
-    lowest_rate: Annotated[float, Field(gt=0)]
+    lowest_rate: Annotated[float, Field(gt=0, strict=True)]
     warmup: Share
     window: Share
-    converged_p: Annotated[float, Field(gt=0, lt=1)]
-    loss_near_zero: Annotated[float, Field(ge=0)]
-    retry_rate: Annotated[float, Field(gt=0, lt=1)]
+    converged_p: Annotated[float, Field(gt=0, lt=1, strict=True)]
+    loss_near_zero: Annotated[float, Field(ge=0, strict=True)]
+    retry_rate: Annotated[float, Field(gt=0, lt=1, strict=True)]
 
 
 class DatasetKeys(Section):
@@ -85,10 +87,10 @@ class DatasetKeys(Section):
 
     edition: Name
     # generated datasets
-    tasks: Annotated[int, Field(ge=3)] | None = None
+    tasks: Annotated[int, Field(ge=3, strict=True)] | None = None
     train_rows: Positive | None = None
     test_rows: Positive | None = None
-    noise: Annotated[float, Field(ge=0)] | None = None
+    noise: Annotated[float, Field(ge=0, strict=True)] | None = None
     # sarcos
     split: Literal["official", "clean"] | None = None
     # a dataset of one's own
@@ -96,14 +98,14 @@ class DatasetKeys(Section):
     task: str | None = None
     target: str | None = None
     features: tuple[str, ...] | None = None
-    train_share: Annotated[float, Field(gt=0, lt=1)] | None = None
+    train_share: Annotated[float, Field(gt=0, lt=1, strict=True)] | None = None
 
 
 class Budget(Section):
     """Epochs and batches an epoch for tables with fewer than `rows_below` training rows."""
 
     rows_below: Positive | None = None
-    epochs: Annotated[int, Field(ge=4)]
+    epochs: Annotated[int, Field(ge=4, strict=True)]
     batches: Positive
 
 
@@ -121,7 +123,7 @@ def _check_budgets(budgets: tuple[Budget, ...]) -> None:
 class Search(Section):
     evaluations: Positive
     width_max: Positive
-    max_restarts: Annotated[int, Field(ge=0)]
+    max_restarts: Annotated[int, Field(ge=0, strict=True)]
     budget: Budgets
 
     @model_validator(mode="after")
@@ -132,10 +134,10 @@ class Search(Section):
 
 class Train(Section):
     budget: Budgets
-    window_min: Annotated[int, Field(ge=3)]
-    max_restarts: Annotated[int, Field(ge=0)]
+    window_min: Annotated[int, Field(ge=3, strict=True)]
+    max_restarts: Annotated[int, Field(ge=0, strict=True)]
     device: Literal["auto", "cpu", "cuda"]
-    compile: bool
+    compile: Annotated[bool, Field(strict=True)]
 
     @model_validator(mode="after")
     def _checked(self) -> Train:
@@ -174,9 +176,13 @@ class Profile(Section):
 
     search: Search
     train: Train
-    repeats: Annotated[int, Field(ge=2)]
+    repeats: Annotated[int, Field(ge=2, strict=True)]
     dimensions: Annotated[tuple[Positive, ...], Field(min_length=1)]
     holdout: HoldOut
+
+
+SETTINGS_FROM = 0.5
+"""Appendix C: the hold-out study's hyperparameters come from the search on this fraction."""
 
 
 class Params(Section):
@@ -186,11 +192,11 @@ class Params(Section):
     datasets: Names
     models: Annotated[tuple[Network, ...], Field(min_length=1)]
     compared: tuple[Network, ...]
-    fractions: tuple[Annotated[float, Field(gt=0, lt=1)], ...]
+    fractions: tuple[Annotated[float, Field(gt=0, lt=1, strict=True)], ...]
     varied: tuple[Literal["lc", "ll"], ...]
     leak_share: Share
     seeds: Seeds
-    validation: Annotated[float, Field(gt=0, lt=1)]
+    validation: Annotated[float, Field(gt=0, lt=1, strict=True)]
     categories: Literal["onehot", "number"]
     network: NetworkShape
     space: Space
@@ -209,6 +215,11 @@ class Params(Section):
             for name in getattr(self, key):
                 if name not in self.models:
                     raise ValueError(f"{key}: {name!r} is not one of models {list(self.models)}")
+        if SETTINGS_FROM not in self.fractions:
+            raise ValueError(
+                f"fractions: must hold {SETTINGS_FROM}, whose search gives the hold-out study "
+                "its settings"
+            )
         # Stages are named by these: a value twice would be a stage twice.
         for key in ("datasets", "models", "compared", "varied", "fractions"):
             values = getattr(self, key)
@@ -220,6 +231,13 @@ class Params(Section):
 class Settings(Section):
     params: Params
     profile: Profile
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Settings:
+        lowest, highest = self.params.space.width[0], self.profile.search.width_max
+        if lowest > highest:
+            raise ValueError(f"space.width: {lowest} is above the profile's width_max {highest}")
+        return self
 
     def dataset(self, name: str) -> DatasetKeys:
         try:
@@ -235,7 +253,11 @@ def load(files: Files) -> Settings:
     if not path.exists():
         valid = ", ".join(sorted(other.stem for other in path.parent.glob("*.yaml")))
         raise UserError(f"{files.params}: profile: no {path}; valid: {valid}")
-    return Settings(params=params, profile=load_section(path, Profile))
+    profile = load_section(path, Profile)
+    try:
+        return Settings(params=params, profile=profile)
+    except ValidationError as error:
+        raise UserError(f"{files.params}: {_explain(error.errors()[0])}") from error
 
 
 S = TypeVar("S", bound=Section)

@@ -41,13 +41,27 @@ def test_the_project_s_own_settings_are_valid() -> None:
         (
             ("seeds", "split"),
             "two",
-            "seeds.split: 'two' is not valid; input should be a valid integer, "
-            "unable to parse string as an integer",
+            "seeds.split: 'two' is not valid; input should be a valid integer",
         ),
         (
             ("validation",),
             1.5,
             "validation: 1.5 is not valid; input should be less than 1",
+        ),
+        (
+            ("seeds", "data"),
+            True,
+            "seeds.data: True is not valid; input should be a valid integer",
+        ),
+        (
+            ("fractions",),
+            [0.1],
+            "fractions: must hold 0.5, whose search gives the hold-out study its settings",
+        ),
+        (
+            ("space", "width"),
+            [400, 500],
+            "space.width: 400 is above the profile's width_max 128",
         ),
         (
             ("fractions",),

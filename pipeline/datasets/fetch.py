@@ -91,7 +91,10 @@ def _copy(path: Path, target: Path) -> None:
 
 
 def _download(url: str, target: Path) -> None:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise Refused(f"not an address ({error})") from None
     if parts.scheme == "file":
         _copy(Path(url2pathname(parts.path)), target)
         return
@@ -111,10 +114,19 @@ def _download(url: str, target: Path) -> None:
         raise Refused("the answer broke off") from None
     except requests.Timeout:
         raise Refused("no answer in time") from None
-    except requests.ConnectionError:
-        raise Refused("cannot be reached") from None
-    except requests.RequestException as error:
-        raise Refused(type(error).__name__) from None
+    except requests.ConnectionError as error:
+        raise Refused(f"cannot be reached ({_reason(error)})") from None
+    except (requests.RequestException, ValueError) as error:
+        raise Refused(f"not an address that can be asked ({type(error).__name__})") from None
+
+
+def _reason(error: Exception) -> str:
+    """The innermost cause: no such host, refused, unreachable."""
+    cause: BaseException | None = error
+    while cause is not None and not (isinstance(cause, OSError) and cause.strerror):
+        inner = getattr(cause, "reason", None)
+        cause = inner if isinstance(inner, BaseException) else cause.__cause__ or cause.__context__
+    return str(getattr(cause, "strerror", None) or "no connection")
 
 
 def _stream(chunks: Iterator[bytes], target: Path, name: str, total: int | None) -> None:

@@ -34,7 +34,29 @@ def _existing(scheduler: str) -> Iterator[Any]:
             "with `dask scheduler` and workers with `dask worker ADDRESS --nthreads 1`"
         ) from error
     with client:
+        _check_workers(client, scheduler)
         yield client
+
+
+def _check_workers(client: Any, scheduler: str) -> None:
+    """Before any output is removed: there are workers, and they can import this project."""
+    root = Path(__file__).resolve().parents[2]
+    try:
+        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+    except TimeoutError:
+        raise UserError(
+            f"--scheduler {scheduler}: has no workers; start some with "
+            f"`PYTHONPATH={root} dask worker {scheduler} --nthreads 1`"
+        ) from None
+    for where, found in (
+        ("the scheduler", {"": client.run_on_scheduler(_can_import)}),
+        ("a worker", client.run(_can_import)),
+    ):
+        if not all(found.values()):
+            raise UserError(
+                f"--scheduler {scheduler}: {where} cannot import the pipeline; start the scheduler "
+                f"and the workers with PYTHONPATH={root}"
+            )
 
 
 def _local(jobs: int, scratch: Path) -> Iterator[Any]:
@@ -60,6 +82,16 @@ def _local(jobs: int, scratch: Path) -> Iterator[Any]:
         signal.signal(signal.SIGINT, handler)
     with cluster, Client(cluster) as client:
         yield client
+
+
+def _can_import() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("pipeline") is not None
+
+
+# The check itself must reach a worker that cannot import this module.
+_can_import.__module__ = "__main__"
 
 
 def slots(client: Any) -> int:

@@ -23,8 +23,14 @@ class RunLock:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.run_id = uuid.uuid4().hex
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("a+", encoding="utf-8")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("a+", encoding="utf-8")
+        except OSError as error:
+            raise UserError(
+                f"{path}: cannot be opened ({error.strerror}); the runner keeps its logs in that "
+                "folder"
+            ) from error
         self._acquire()
         self._write(f"{self.run_id} {os.getpid()}\n")
 

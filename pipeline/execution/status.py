@@ -50,8 +50,10 @@ def _dependency_change(dep: Any, upstream: Iterable[Any]) -> str | None:
 def _output_change(out: Any) -> str | None:
     if not out.hash_info:
         return f"{relative(out)} is a new output"
+    if not out.use_cache and not out.exists:
+        return f"its output {relative(out)}, which git keeps, is missing"
     if out.exists and out.changed_checksum():
-        return f"its output {relative(out)} was changed by hand"
+        return f"its output {relative(out)} is not what it wrote"
     return None
 
 

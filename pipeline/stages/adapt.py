@@ -10,8 +10,7 @@ import numpy as np
 
 from pipeline.adaptation.gauss_newton import Effort
 from pipeline.adaptation.study import Adapted, HeldOut
-from pipeline.files import read_json
-from pipeline.stages.experiment import ENGINE, Experiment
+from pipeline.stages.experiment import ENGINE, Experiment, read_result
 from pipeline.tables import metrics
 from pipeline.tables.selection import GROUPS
 from pipeline.training.storage import load_network
@@ -26,13 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     experiment = Experiment(arguments.dataset, "adapt", CODE)
     budget = experiment.settings.profile.holdout
-    networks = read_json(experiment.files.result("holdout", experiment.name, "lc"))
-    checkpoint = experiment.checkpoint(networks=networks["networks"])
+    holdout = experiment.files.result("holdout", experiment.name, "lc")
+    networks = read_result(holdout, "networks")
+    checkpoint = experiment.checkpoint(networks=networks)
     path = experiment.files.result("adapt", experiment.name, "lc")
     with experiment.record(path) as result:
         groups = [_tasks(experiment, group) for group in range(GROUPS)]
         fits: list[dict[str, Any]] = []
-        for entry in networks["networks"]:
+        for entry in networks:
             group, dimension = entry["group"], entry["hyperparameters"]["task_dim"]
             held_out = _open(experiment, group, dimension, entry["rmse"], groups)
             for share in budget.shares:

@@ -12,7 +12,6 @@ import argparse
 from typing import Any
 
 from pipeline.errors import UserError
-from pipeline.files import read_json
 from pipeline.models.network import Kind
 from pipeline.stages.experiment import ENGINE, Experiment, chosen
 from pipeline.stages.progress import ProgressLine
@@ -34,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     if not len(clean):
         raise UserError(f"{experiment.name}: every training row is also a test row")
     tuned = {
-        kind: chosen(read_json(experiment.files.result("tune", experiment.name, kind)))
+        kind: chosen(experiment.files.result("tune", experiment.name, kind))
         for kind in params.compared
     }
     checkpoint = experiment.checkpoint(tuned=str(tuned))

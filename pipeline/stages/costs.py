@@ -12,7 +12,6 @@ from pathlib import Path
 
 from pipeline import settings
 from pipeline.datasets import sources
-from pipeline.errors import UserError
 from pipeline.files import Files
 from pipeline.settings import Budget, Settings
 
@@ -30,8 +29,10 @@ def expectation(root: Path) -> tuple[Callable[[str], float | None], str | None]:
     if not files.params.exists() or not files.profile("").parent.exists():
         return lambda address: None, None  # a repository of another kind
     loaded = settings.load(files)
-    costs = Costs(loaded, sources.load(files.sources))
-    return costs.seconds, loaded.params.profile
+    known = sources.load(files.sources)
+    for name in loaded.params.datasets:  # a mistake shall stop a run before its first stage
+        known.edition(name, loaded.dataset(name).edition)
+    return Costs(loaded, known).seconds, loaded.params.profile
 
 
 class Costs:
@@ -44,7 +45,7 @@ class Costs:
         dataset = item.split("-")[0]
         if kind in ("download", "prepare", "report", "clean", "check"):
             return START
-        if dataset not in self.params.dataset:
+        if dataset not in self.params.datasets:
             return None
         rows = self._training_rows(dataset)
         final = self.profile.train.budget
@@ -84,8 +85,5 @@ class Costs:
         keys = self.params.dataset[dataset]
         if keys.tasks and keys.train_rows:
             return keys.tasks * keys.train_rows
-        try:
-            edition = self.known.edition(dataset, keys.edition)
-        except UserError:
-            return 10_000.0
+        edition = self.known.edition(dataset, keys.edition)
         return 0.8 * (edition.rows or 10_000)

@@ -6,7 +6,6 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from pipeline.files import read_json
 from pipeline.models.network import Kind
 from pipeline.stages.experiment import ENGINE, Experiment, chosen
 from pipeline.stages.progress import ProgressLine
@@ -25,7 +24,7 @@ def run(arguments: argparse.Namespace) -> None:
     experiment = Experiment(arguments.dataset, "dimension", CODE)
     kind: Kind = arguments.model
     files = experiment.files
-    base = chosen(read_json(files.result("tune", experiment.name, kind)))
+    base = chosen(files.result("tune", experiment.name, kind))
     rows, test = experiment.prepared.train_rows(), experiment.prepared.test_rows()
     checkpoint = experiment.checkpoint(model=kind, base=str(base))
     path = files.result("dimension", experiment.name, kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
 
 from pipeline import settings
 from pipeline.datasets import registry, sources
@@ -31,7 +32,11 @@ def run(arguments: argparse.Namespace) -> None:
         # Not in `folder`: DVC empties a stage's outputs before it runs the stage.
         by_hand = files.raw("by_hand", dataset) / source.name
         destination = folder / source.name
-        origin = fetch(source, destination, by_hand, edition.by_hand, os.environ.get(MIRROR))
+        try:
+            origin = fetch(source, destination, by_hand, edition.by_hand, os.environ.get(MIRROR))
+        except UserError:
+            _remove_empty(folder)
+            raise
         print(f"{destination}: {origin}")
     if not all(source.pinned for source in edition.files):
         # Nothing but its content tells whether such a file is right: a wrong one must not stay.
@@ -42,3 +47,10 @@ def run(arguments: argparse.Namespace) -> None:
             for path in paths:
                 path.unlink()
             raise
+
+
+def _remove_empty(folder: Path) -> None:
+    """Leave no trace of a download that failed: DVC would take an empty folder for an output."""
+    for path in (folder, folder.parent):
+        if path.is_dir() and not any(path.iterdir()):
+            path.rmdir()

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from pipeline import settings
+from pipeline.errors import UserError
 from pipeline.files import Files, code_digest, digest, read_json, replacing, run_info, write_json
 from pipeline.models.network import Kind
 from pipeline.settings import Budget
@@ -213,9 +214,29 @@ class Checkpoint:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def chosen(tuned: dict[str, Any]) -> Hyperparameters:
-    """The hyperparameters that a search chose, from its result."""
-    return Hyperparameters(**tuned["best"])
+def chosen(path: Path, *place: str) -> Hyperparameters:
+    """The hyperparameters that a search chose, from its result at this place of the file."""
+    try:
+        return Hyperparameters(**read_result(path, *place, "best"))
+    except TypeError as error:
+        raise UserError(_damaged(path, "best")) from error
+
+
+def read_result(path: Path, *place: str) -> Any:
+    """What stands at this place of another stage's result."""
+    content = read_json(path)
+    for key in place:
+        if not isinstance(content, dict) or key not in content:
+            raise UserError(_damaged(path, key))
+        content = content[key]
+    return content
+
+
+def _damaged(path: Path, key: str) -> str:
+    return (
+        f"{path}: no valid entry {key!r}; the file is damaged, restore it with `git checkout` or "
+        "run its stage again"
+    )
 
 
 def machine(device: torch.device) -> dict[str, Any]:

@@ -6,16 +6,13 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from pipeline.errors import UserError
-from pipeline.files import read_json
+from pipeline.settings import SETTINGS_FROM
 from pipeline.stages.experiment import ENGINE, Experiment, chosen
 from pipeline.stages.progress import ProgressLine
 from pipeline.tables.selection import GROUPS
 from pipeline.training.trainer import Hyperparameters, Trained
 
 CODE = (*ENGINE, "pipeline/stages/holdout.py")
-SETTINGS_FROM = "0.5"
-"""Appendix C: the hyperparameters are copied from the study with 50% of the training rows."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,11 +54,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _settings(experiment: Experiment) -> Hyperparameters:
+    """Appendix C: copied from the study with 50% of the training rows."""
     path = experiment.files.result("sizes", experiment.name, "lc")
-    fractions = read_json(path)["fractions"]
-    if SETTINGS_FROM not in fractions:
-        raise UserError(
-            f"params.yaml: fractions: the hold-out study takes its settings from the search on "
-            f"{SETTINGS_FROM} of the rows; add {SETTINGS_FROM}"
-        )
-    return chosen(fractions[SETTINGS_FROM]["search"])
+    return chosen(path, "fractions", str(SETTINGS_FROM), "search")

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.adaptation import illustrations
-from pipeline.files import read_json
-from pipeline.stages.experiment import ENGINE, Experiment
+from pipeline.stages.experiment import ENGINE, Experiment, read_result
 from pipeline.tables.metrics import significant
 from pipeline.training.storage import load_network
 from pipeline.training.trainer import Trained
@@ -36,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
         result.update(experiment.provenance(model="lc"))
         if experiment.name in OBSERVED:
             result["observed"] = OBSERVED[experiment.name](experiment.prepared.frame)
-        dimensions = read_json(files.result("dimension", experiment.name, "lc"))["dimensions"]
+        dimensions = read_result(files.result("dimension", experiment.name, "lc"), "dimensions")
         result["task_uncertainty"] = {
             dimension: _uncertainty(experiment, dimension, dimensions[dimension]["rmse"])
             for dimension in ("1", "2")

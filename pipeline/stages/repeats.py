@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any, get_args
 
-from pipeline.files import read_json
 from pipeline.models.network import Kind
-from pipeline.stages.experiment import ENGINE, Experiment, chosen
+from pipeline.stages.experiment import ENGINE, Experiment, chosen, read_result
 from pipeline.stages.progress import ProgressLine
 from pipeline.training.trainer import Trained
 
 CODE = (*ENGINE, "pipeline/stages/repeats.py")
+SUMMARY = ("seed", "rmse", "restarts", "epochs", "peak_rate")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,16 +23,17 @@ def run(arguments: argparse.Namespace) -> None:
     experiment = Experiment(arguments.dataset, "repeats", CODE)
     kind: Kind = arguments.model
     files, count = experiment.files, experiment.settings.profile.repeats
-    hyper = chosen(read_json(files.result("tune", experiment.name, kind)))
-    base = read_json(files.result("train", experiment.name, kind))
+    hyper = chosen(files.result("tune", experiment.name, kind))
+    path = files.result("train", experiment.name, kind)
+    base = {name: read_result(path, name) for name in SUMMARY}
     rows, test = experiment.prepared.train_rows(), experiment.prepared.test_rows()
-    checkpoint = experiment.checkpoint(model=kind, hyperparameters=base["hyperparameters"])
+    checkpoint = experiment.checkpoint(model=kind, base=base)
 
     with (
         experiment.record(files.result("repeats", experiment.name, kind)) as result,
         ProgressLine() as progress,
     ):
-        trainings = [_summary(base)]  # the base study's training is the first of the ten
+        trainings = [base]  # the base study's training is the first of the ten
         for number in range(1, count):
             seed = experiment.seed("train", kind, 1.0, number)
             label = f"{experiment.name} {kind} training {number + 1} of {count}"
@@ -54,4 +55,4 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _summary(outcome: dict[str, Any]) -> dict[str, Any]:
-    return {name: outcome[name] for name in ("seed", "rmse", "restarts", "epochs", "peak_rate")}
+    return {name: outcome[name] for name in SUMMARY}

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any, get_args
 
 from pipeline.models.network import Kind
-from pipeline.stages.experiment import ENGINE, Experiment, chosen
+from pipeline.stages.experiment import ENGINE, Experiment
 from pipeline.stages.progress import ProgressLine
 from pipeline.stages.tune import tune
-from pipeline.training.trainer import Trained
+from pipeline.training.trainer import Hyperparameters, Trained
 
 CODE = (*ENGINE, "pipeline/search", "pipeline/stages/sizes.py", "pipeline/stages/tune.py")
 
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> None:
         for fraction in experiment.settings.params.fractions:
             rows = prepared.train_rows(fraction)
             tuned = tune(experiment, kind, fraction, checkpoint, progress)
-            hyper = chosen(tuned)
+            hyper = Hyperparameters(**tuned["best"])
             seed = experiment.seed("train", kind, fraction, 0)
             label = f"{experiment.name} {kind} on {fraction:.0%}"
 

@@ -6,7 +6,6 @@ import argparse
 from dataclasses import asdict
 from typing import get_args
 
-from pipeline.files import read_json
 from pipeline.models.network import Kind
 from pipeline.stages.experiment import ENGINE, Experiment, chosen, curve
 from pipeline.stages.progress import ProgressLine
@@ -25,7 +24,7 @@ def run(arguments: argparse.Namespace) -> None:
     experiment = Experiment(arguments.dataset, "train", CODE)
     kind: Kind = arguments.model
     files = experiment.files
-    hyper = chosen(read_json(files.result("tune", experiment.name, kind)))
+    hyper = chosen(files.result("tune", experiment.name, kind))
     rows, test = experiment.prepared.train_rows(), experiment.prepared.test_rows()
     observed = experiment.rows.take(test)
     seed = experiment.seed("train", kind, 1.0, 0)

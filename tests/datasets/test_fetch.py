@@ -87,7 +87,7 @@ def test_unreachable_address(tmp_path: Path) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/a.csv"
-    assert refusal(tmp_path, source(url)) == f"{url}: cannot be reached"
+    assert refusal(tmp_path, source(url)) == f"{url}: cannot be reached (Connection refused)"
 
 
 def test_all_that_was_tried_is_named(tmp_path: Path, server: tuple[str, Path]) -> None:

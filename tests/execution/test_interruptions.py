@@ -84,7 +84,9 @@ def test_an_ended_client_leaves_nothing_behind_and_the_next_run_goes_on(
 
 
 @contextmanager
-def external_cluster(project: Project) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+def external_cluster(
+    project: Project, environment: dict[str, str] = ENVIRONMENT
+) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """`dask scheduler` and two `dask worker` processes, as a user would start them."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -95,7 +97,7 @@ def external_cluster(project: Project) -> Iterator[tuple[str, list[subprocess.Po
         process = subprocess.Popen(
             [str(BIN / "dask"), *arguments],
             cwd=project.root / "scratch",
-            env=ENVIRONMENT,
+            env=environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -151,3 +153,15 @@ def test_a_scheduler_that_does_not_answer_is_refused(
         cluster.connect("tcp://127.0.0.1:9", 1, tmp_path),
     ):
         pass
+
+
+def test_a_cluster_that_cannot_import_the_pipeline_is_refused_before_anything_is_removed(
+    stale_trainings: Project,
+) -> None:
+    project = stale_trainings
+    before = sorted(path.name for path in (project.root / "out").iterdir())
+    bare = {name: value for name, value in ENVIRONMENT.items() if name != "PYTHONPATH"}
+    with external_cluster(project, bare) as (address, _):
+        output = project.call("run", "--scheduler", address, code=2)
+    assert "cannot import the pipeline; start the scheduler and the workers with PYTH" in output
+    assert sorted(path.name for path in (project.root / "out").iterdir()) == before

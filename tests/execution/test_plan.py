@@ -132,3 +132,14 @@ def test_a_damaged_busy_table_of_dvc_is_dropped(finished: Project) -> None:
     table.write_text('{"read": {')
     assert finished.planned() == {}
     assert not table.exists() or json.loads(table.read_text()) is not None
+
+
+def test_a_missing_output_that_git_keeps_is_made_again(finished: Project) -> None:
+    (finished.root / "out" / "repeats-a.json").unlink()
+    plan = finished.plan()
+    assert plan["stages"][0]["stage"] == "results/dvc.yaml:repeats@a"
+    assert plan["stages"][0]["reason"] == (
+        "its output out/repeats-a.json, which git keeps, is missing"
+    )
+    finished.call("run", "--jobs", "1")
+    finished.check_clean()

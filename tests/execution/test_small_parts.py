@@ -143,3 +143,9 @@ def test_the_live_picture_names_what_runs() -> None:
 
 def test_durations() -> None:
     assert [duration(s) for s in (0.24, 59.6, 3700)] == ["0.2 s", "1 min 00 s", "1 h 01 min"]
+
+
+def test_a_scratch_that_is_a_file_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "scratch").write_text("")
+    with pytest.raises(UserError, match=r"run\.lock: cannot be opened \(File exists\)"):
+        RunLock(tmp_path / "scratch" / "run.lock")

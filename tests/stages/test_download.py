@@ -118,3 +118,12 @@ def test_web_page_put_by_hand(project: Path, capsys: pytest.CaptureFixture[str])
 
 def test_schools_lines_are_as_wide_as_the_format() -> None:
     assert {len(line) for line in SCHOOL_LINES} == {16}
+
+
+def test_a_mirror_that_is_no_address(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEARNED_CONTEXT_MIRROR", "http://[bad")
+    text = failure(capsys, "download", "obesity")
+    assert "not an address (Invalid IPv6 URL)" in text
+    assert not (project / "raw" / "obesity").exists(), "no empty folder is left"
