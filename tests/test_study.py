@@ -148,3 +148,25 @@ def test_no_scratch_stays_behind_a_finished_run(study):
     runners = ("dask", "logs", "progress", "run.lock")
     left = [path for path in (study / "scratch").iterdir() if path.name not in runners]
     assert not [path for folder in left for path in folder.iterdir()]
+
+
+def test_a_stage_that_fails_leaves_the_old_result(study):
+    import subprocess
+    import sys
+
+    change(study / "params.yaml", {"network.momentum": 7.0})
+    path = study / "results/train/frequency/lc.json"
+    before = path.read_bytes()
+    ended = subprocess.run(
+        [sys.executable, "-m", "dvc", "repro", "--single-item", "train@frequency-lc"],
+        cwd=study,
+        env=small_study.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode != 0
+    assert "network.momentum: 7.0 is not valid; input should be less than 1" in ended.stderr
+    assert path.read_bytes() == before
+    change(study / "params.yaml", {"network.momentum": 0.7})
+    dvc(study, "checkout", "data/frequency/models/train-lc.safetensors")
