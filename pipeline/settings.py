@@ -248,6 +248,8 @@ class Settings(Section):
 
 
 def load(files: Files) -> Settings:
+    if not files.params.exists():
+        raise UserError(f"{files.params}: does not exist; run this in the project's root folder")
     params = load_section(files.params, Params)
     path = files.profile(params.profile)
     if not path.exists():

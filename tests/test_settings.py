@@ -143,4 +143,4 @@ def test_command_line_writes_nothing(project: Path) -> None:
 
 def test_missing_params(project: Path) -> None:
     shutil.move(project / "params.yaml", project / "elsewhere.yaml")
-    assert message(project).startswith(f"{project / 'params.yaml'}: does not exist; ")
+    assert message(project).startswith(f"{project / 'params.yaml'}: does not exist; run this in")
