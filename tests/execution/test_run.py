@@ -63,7 +63,7 @@ def test_a_missing_output_is_a_failure(project: Project) -> None:
 def test_a_dependency_that_changes_during_the_run_is_not_recorded(project: Project) -> None:
     project.write("pause", "3")
     running = project.start("run", "--jobs", "1", "prepare")
-    wait_for(project.root / "scratch" / "logs" / "prepare.log")
+    wait_for(project.root / "scratch" / "progress" / "prepare.txt")  # the log is buffered
     project.write("source.txt", "changed in the middle\n")
     report, _ = running.communicate(timeout=60)
     assert running.returncode == 1
