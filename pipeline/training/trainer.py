@@ -147,7 +147,7 @@ def _attempt(
     trained = Trained(network, scaler, restarts=restarts, peak_rate=hyper.peak_rate)
     while not schedule.finished:
         order = torch.randperm(len(data), generator=generator).to(device)
-        x, task, y = data.x[order], data.task[order], data.y[order]
+        x, task, y = (part.index_select(0, order) for part in (data.x, data.task, data.y))
         squared = torch.zeros((), dtype=network.flat.dtype, device=device)
         for index in range(batches):
             part = slice(bounds[index], bounds[index + 1])

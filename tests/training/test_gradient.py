@@ -44,14 +44,14 @@ def test_a_step_equals_torchs_sgd_on_the_penalised_loss(kind):
     hyper = Hyperparameters(0.1, shape.width, 1e-2, 3e-2, shape.task_dim)
     step = Step(network, hyper, Plan(1, 1, momentum=0.7), 40)
     leaf = network.flat.detach().clone().requires_grad_()
-    optimizer = torch.optim.SGD([leaf], lr=0.05, momentum=0.7)
+    optimizer = torch.optim.SGD([leaf], lr=0.005, momentum=0.7)
     for number in range(3):
         x, task, y = random_rows(shape, seed=number)
         mirror = Network(shape, leaf.detach().clone())
         loss, copy = autograd_loss(mirror, x, task, y, 1e-2, 3e-2)
         (leaf.grad,) = torch.autograd.grad(loss, copy)
         optimizer.step()
-        step(x, task, y, rate=0.05)
+        step(x, task, y, rate=0.005)
         assert torch.allclose(network.flat, leaf, rtol=1e-10, atol=1e-12)
 
 
