@@ -15,7 +15,7 @@ from pipeline.datasets import sources
 from pipeline.files import Files
 from pipeline.settings import Budget, Settings
 
-PRODUCTS_A_SECOND = 4e10
+PRODUCTS_A_SECOND = 5e10
 """Floating-point operations of one thread."""
 START = 4.0
 """Seconds before a stage's own work begins: the libraries."""

@@ -154,7 +154,7 @@ class Experiment:
     @contextmanager
     def record(self, path: Path) -> Iterator[dict[str, Any]]:
         """Collect a result; write it, and what varies from run to run, when the block ends."""
-        started = time.perf_counter()
+        started, worked = time.perf_counter(), time.process_time()
         result: dict[str, Any] = {}
         yield result
         write_json(path, result)
@@ -162,6 +162,7 @@ class Experiment:
             run_info(path),
             {
                 "seconds": round(time.perf_counter() - started, 3),
+                "cpu_seconds": round(time.process_time() - worked, 3),
                 "profile": self.settings.params.profile,
                 **machine(self.device),
             },
