@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
 from pipeline.models.network import Kind
 from pipeline.search.lipo import Trial
+from pipeline.search.log import Evaluation
 from pipeline.tables import metrics
 from pipeline.tables.rows import Rows
 from pipeline.training.trainer import (
@@ -45,3 +47,9 @@ def trial(
         return Trial(score, trained.restarts)
 
     return evaluate
+
+
+def settled(evaluation: Evaluation, plan: Plan) -> dict[str, Any]:
+    """A trial's settings, with the rate at which it did not diverge for the one it began with."""
+    rate = evaluation.settings["peak_rate"] * plan.retry_rate**evaluation.restarts
+    return {**evaluation.settings, "peak_rate": metrics.significant(rate, 6)}

@@ -10,7 +10,7 @@ from pipeline.models.network import Kind
 from pipeline.search.lipo import Evaluation, best, search
 from pipeline.search.log import Log
 from pipeline.search.space import Box, table_6
-from pipeline.search.tuning import trial
+from pipeline.search.tuning import settled, trial
 from pipeline.stages.experiment import ENGINE, Checkpoint, Experiment
 from pipeline.stages.progress import ProgressLine
 from pipeline.training.trainer import Plan
@@ -64,7 +64,7 @@ def tune(
         "rows": {"fit": len(fit), "validation": len(validation)},
         "plan": asdict(plan),
         "space": [asdict(dimension) for dimension in box.dimensions],
-        "best": best(evaluations).settings,
+        "best": settled(best(evaluations), plan),
         "score": best(evaluations).score,
         "evaluations": [_without_time(evaluation) for evaluation in evaluations],
     }
