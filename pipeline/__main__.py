@@ -27,6 +27,7 @@ VERBS = {
     "check": ("pipeline.stages.check", "our numbers and the paper's sentences"),
     "plan": ("pipeline.stages.plan", "what would run, and for how long"),
     "run": ("pipeline.stages.run", "run the plan in parallel, as `dvc repro` would"),
+    "audit": ("pipeline.stages.audit", "disbelieve the versioned results, and find out"),
     "demo": ("pipeline.stages.demo", "the smoke budget in a scratch copy"),
 }
 """verb: (module, help). A verb's module is imported only when it is run."""

@@ -21,6 +21,7 @@ LAYERS = [
     "estimator",
     "reporting",
     "execution",
+    "auditing",
     "stages",
 ]
 """A module imports from its own package and from those before it."""

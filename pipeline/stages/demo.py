@@ -49,14 +49,11 @@ def copy_project(root: Path, folder: Path) -> None:
     if listed.returncode:
         raise UserError(f"{root.resolve()}: not a git repository; clone the project with git")
     # Results and lock files are the copy's own: they come from its own runs.
-    own = ("results/", "reports/", "data/")
-    names = [
-        name
-        for name in listed.stdout.decode().split("\0")
-        if name and not name.endswith("dvc.lock") and (root / name).exists()
-    ]
-    for name in names:
-        if name.startswith(own) and name.endswith((".json", ".csv", ".html", ".svg", ".png")):
+    made = ("results/", "reports/", "data/")
+    by_people = ("results/dvc.yaml", "reports/paper.yaml", "reports/notebooks/")
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        made_by_a_stage = name.startswith(made) and not name.startswith(by_people)
+        if made_by_a_stage or name.endswith("dvc.lock") or not (root / name).exists():
             continue
         target = folder / name
         content = (root / name).read_bytes()
