@@ -89,24 +89,25 @@ def _unwatched(results: Path) -> Iterator[Path]:
     yield from results.glob("benchmarks/*")
 
 
-def readme_table(project: Project) -> Check:
-    """The README's table is the one that the results give."""
-    check = Check("readme", "Is the README's table the one that the results give?")
-    path = project.root / "README.md"
-    if not path.exists() or readme.BEGIN not in path.read_text(encoding="utf-8"):
-        check.notes.append("README.md has no table of results.")
-        return check
-    try:
-        block = readme.block(Results(project.files))
-    except UserError as error:
-        check.ask(False, "README.md", str(error), "see the other findings")
-        return check
-    check.ask(
-        f"{readme.BEGIN}\n{block}{readme.END}" in path.read_text(encoding="utf-8"),
-        "README.md",
-        "the table is not what the results give",
-        "`python -m pipeline report --readme` makes it; `git diff README.md` shows the difference",
-    )
+def tables_in_prose(project: Project) -> Check:
+    """The tables in README.md and docs/ are those that the results give."""
+    check = Check("prose", "Are the tables in README.md and docs/ those that the results give?")
+    for name, block in readme.BLOCKS.items():
+        path = project.root / name
+        if not path.exists():
+            check.notes.append(f"{name} is not here.")
+            continue
+        try:
+            expected = readme.with_block(path, block(Results(project.files)))
+        except UserError as error:
+            check.ask(False, name, str(error), "see the other findings")
+            continue
+        check.ask(
+            path.read_text(encoding="utf-8") == expected,
+            name,
+            "the table is not what the results give",
+            f"`python -m pipeline report --readme` makes it; `git diff {name}` shows what differs",
+        )
     return check
 
 

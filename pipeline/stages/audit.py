@@ -64,7 +64,7 @@ def checks(project: Project, scratch: Path, arguments: argparse.Namespace) -> It
     yield provenance.sums(project)
     yield paperwork.origins_of_data(project)
     yield paperwork.seals(project)
-    yield paperwork.readme_table(project)
+    yield paperwork.tables_in_prose(project)
     if not arguments.skip_reports:
         yield rendering.reports(project, scratch, _say)
     yield evidence.raw_files(project)

@@ -45,7 +45,9 @@ class Clone:
 
         file = self.root / path
         before = file.read_text(encoding="utf-8")
-        changed = re.sub(rf"({after}[^0-9]*?-?\d*\.?\d*)(\d)", other, before, count=1)
+        changed = re.sub(
+            rf"({after}[^0-9]*?-?\d*\.?\d*)(\d)", other, before, count=1, flags=re.DOTALL
+        )
         assert changed != before, f"{file}: no number behind {after}"
         file.write_text(changed, encoding="utf-8")
 
