@@ -69,7 +69,8 @@ def main() -> None:
     for one in (ours, on_papers):
         print(
             f"{one['profile']}: error {one['rmse']:.4f} after {one['epochs']} of "
-            f"{one['epochs_allowed']} epochs of {one['batches']} batches, {one['cpu_seconds']:.0f} s"
+            f"{one['epochs_allowed']} epochs of {one['batches']} batches, "
+            f"{one['cpu_seconds']:.0f} s"
         )
     ratio = on_papers["rmse"] / ours["rmse"]
     print(f"the paper prints {printed}; the paper's budget makes {ratio:.3f} of our error")

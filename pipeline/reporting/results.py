@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import settings
-from pipeline.files import Files, read_json
+from pipeline.files import Files, read_json, sha256
 from pipeline.reporting.labels import dataset_label
 from pipeline.reporting.paper import Paper, load_paper
 
@@ -43,6 +43,19 @@ class Results:
             return None
         result: Result = self._read(path)
         return result
+
+    def hashes(self) -> dict[str, str]:
+        """Of every result that a page may read: the pages depend on this list.
+
+        Fourteen pages with a dozen folders each would be most of what `dvc repro` looks at.
+        """
+        root = self.files.root
+        paths = sorted((root / "results").glob("*/*/*.json"))
+        return {
+            path.relative_to(root).as_posix(): sha256(path)
+            for path in paths
+            if not path.name.endswith(".run.json")
+        }
 
     def info(self, dataset: str) -> Result | None:
         """What `prepare` says of a dataset: edition, hashes, features, tasks."""
