@@ -67,10 +67,12 @@ def sums(project: Project) -> Check:
             _overall_error(check, f"{path}: {where}", part, info, look)
         for where, part in _searches(result):
             best = min(part["evaluations"], key=lambda one: one["score"])
+            kept = part["plan"]["retry_rate"] ** best["restarts"]
+            expected = {**best["settings"], "peak_rate": best["settings"]["peak_rate"] * kept}
             check.ask(
-                part["best"] == best["settings"] and part["score"] == best["score"],
+                part["score"] == best["score"] and _same_settings(part["best"], expected),
                 f"{path}: {where}best",
-                "is not the evaluation with the lowest score",
+                "is not the evaluation with the lowest score, at the rate that did not diverge",
                 look,
             )
         if result["study"] == "repeats":
@@ -194,11 +196,18 @@ def _outcomes(content: Any, where: str = "") -> Iterator[tuple[str, Result]]:
 
 
 def _searches(content: Any, where: str = "") -> Iterator[tuple[str, Result]]:
+    """Every search in a result."""
     if isinstance(content, dict):
         if {"best", "score", "evaluations"} <= content.keys():
             yield where, content
         for key, value in content.items():
             yield from _searches(value, f"{where}{key}.")
+
+
+def _same_settings(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    return one.keys() == other.keys() and all(
+        math.isclose(one[name], other[name], rel_tol=ROUNDED) for name in one
+    )
 
 
 def _without(settings: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
