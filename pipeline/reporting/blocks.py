@@ -195,5 +195,3 @@ alt="{{ drawing.caption }}"></div>
 </figure>
 """
 )
-
-Block = Text | Table | Drawing
