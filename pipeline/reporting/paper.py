@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from pipeline.errors import UserError
 from pipeline.files import Files
 from pipeline.settings import Section, load_section
 
@@ -39,6 +40,7 @@ class Tolerance(Section):
 
 class Note(Section):
     cell: str
+    profile: str | None = None  # all of them
     note: Annotated[str, Field(min_length=1)]
 
 
@@ -82,7 +84,9 @@ class Paper(Section):
                 for index, (column, value) in enumerate(zip(table.columns, values, strict=True)):
                     yield f"{table_name}/{row}/{column}", table_name, row, column, index, value
 
-    def cells(self) -> Iterator[PaperCell]:
+    def cells(self, profile: str = "") -> Iterator[PaperCell]:
+        """Every printed number, with the notes that hold for results of this profile."""
+        notes = [note for note in self.notes if note.profile in (None, profile)]
         for name, table_name, row, column, index, value in self._values():
             table = self.tables[table_name]
             tolerance = next(t for t in self.tolerances if fnmatchcase(name, t.cells))
@@ -98,7 +102,7 @@ class Paper(Section):
                 + (0.0 if is_count else rounding),
                 tolerance.reason,
                 table.lower_is_better,
-                " ".join(note.note for note in self.notes if fnmatchcase(name, note.cell)),
+                " ".join(note.note for note in notes if fnmatchcase(name, note.cell)),
             )
 
     def value(self, table: str, row: str, column: str) -> float | None:
@@ -110,4 +114,12 @@ class Paper(Section):
 
 
 def load_paper(files: Files) -> Paper:
-    return load_section(files.root / "reports" / "paper.yaml", Paper)
+    path = files.root / "reports" / "paper.yaml"
+    paper = load_section(path, Paper)
+    profiles = sorted(profile.stem for profile in (files.root / "profiles").glob("*.yaml"))
+    for note in paper.notes:
+        if note.profile is not None and note.profile not in profiles:
+            raise UserError(
+                f"{path}: notes: no profile {note.profile!r}; valid: {', '.join(profiles)}"
+            )
+    return paper
