@@ -27,6 +27,8 @@ VERBS = {
     "check": ("pipeline.stages.check", "our numbers and the paper's sentences"),
     "plan": ("pipeline.stages.plan", "what would run, and for how long"),
     "run": ("pipeline.stages.run", "run the plan in parallel, as `dvc repro` would"),
+    "add-dataset": ("pipeline.stages.add_dataset", "make a csv or parquet file a dataset"),
+    "remove-dataset": ("pipeline.stages.remove_dataset", "undo add-dataset, with its results"),
     "demo": ("pipeline.stages.demo", "the smoke budget in a scratch copy"),
 }
 """verb: (module, help). A verb's module is imported only when it is run."""
