@@ -7,9 +7,11 @@ is a category.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pipeline.datasets import own_file
 from pipeline.datasets.reading import place
@@ -19,10 +21,13 @@ from pipeline.errors import UserError
 from pipeline.settings import DatasetKeys
 from pipeline.tables.selection import GROUPS, ORDERS
 
+Floats = NDArray[np.float64]
 RESERVED = ("task", "target", "part", "leaked", "group", *(f"{name}_order" for name in ORDERS))
 """Names of the table's columns that no feature can have."""
 MOST_LEVELS = 100
 """A text with more levels is a name or a date. Every level is a column of the linear models."""
+EXACT = 1e-12
+"""The share of the target's variance below which there is no error to be measured."""
 LARGEST = 1e100
 """The square of a larger number is none."""
 
@@ -133,12 +138,46 @@ def check_split(where: object, table: Table, frame: pd.DataFrame) -> None:
         )
     if not np.std(train["target"]) > 0:
         raise UserError(f"{where}: {table.target} has one value in all training rows")
-    columns = sum(
-        1 if feature.kind == "number" else frame[feature.name].nunique()
-        for feature in table.features
-    )
-    if len(train) <= columns + 1:
+    x = _encoded(train, table, frame)
+    if len(train) <= x.shape[1] + 1:
         raise UserError(
-            f"{where}: {len(train)} training rows for {columns} columns, a column for every level "
-            "of a category; more rows or fewer features are needed"
+            f"{where}: {len(train)} training rows for {x.shape[1]} columns, a column for every "
+            "level of a category; more rows or fewer features are needed"
         )
+    y = _standardised(train["target"].to_numpy())
+    for feature in table.features:
+        if feature.kind == "number" and _gives(_standardised(train[[feature.name]]), y):
+            raise UserError(
+                f"{where}: {feature.name} is perfectly correlated with {table.target}: it is "
+                "computed from it; leave it out of the features"
+            )
+    if _gives(x, y):
+        raise UserError(
+            f"{where}: {table.target} is a sum of the features, exactly: there is nothing to "
+            "learn; leave out those that are computed from it"
+        )
+
+
+def _encoded(rows: pd.DataFrame, table: Table, frame: pd.DataFrame) -> Floats:
+    """The columns of the linear models: one for every level of a category in all rows."""
+    columns = [
+        rows[feature.name].to_numpy(dtype=np.float64)[:, None]
+        if feature.kind == "number"
+        else rows[feature.name].to_numpy()[:, None] == frame[feature.name].unique()[None, :]
+        for feature in table.features
+    ]
+    return _standardised(np.concatenate(columns, axis=1, dtype=np.float64))
+
+
+def _standardised(values: Any) -> Floats:
+    """With mean 0 and deviation 1; a constant becomes zeros."""
+    centred = np.asarray(values, dtype=np.float64)
+    centred = centred - centred.mean(axis=0)
+    std = centred.std(axis=0)
+    return np.asarray(centred / np.where(std > 0, std, 1.0))
+
+
+def _gives(x: Floats, y: Floats) -> bool:
+    """Whether the least squares of y on x leave nothing."""
+    coefficients = np.linalg.lstsq(x, y, rcond=None)[0]
+    return float(np.mean((y - x @ coefficients) ** 2)) < EXACT

@@ -117,6 +117,8 @@ def as_numbers(path: Path, raw: pd.DataFrame, name: str) -> tuple[pd.Series, np.
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
         return values.astype("Float64").astype("float64"), np.array([], dtype=int)
     text = as_text(path, raw, name)
+    if isinstance(values.dtype, pd.CategoricalDtype):  # a parquet file can say so, of codes too
+        return pd.Series(np.nan, raw.index), np.flatnonzero(text.notna())
     missing = text.isna() | text.str.lower().isin(MISSING)
     numbers = pd.to_numeric(text.mask(missing), errors="coerce").astype("float64")
     return numbers, np.flatnonzero(numbers.isna() & ~missing)

@@ -107,7 +107,7 @@ def leaked(frame: pd.DataFrame, features: Sequence[str]) -> np.ndarray:
         on="target",
         by="inputs",
         direction="nearest",
-        tolerance=tolerance,
+        tolerance=tolerance,  # type: ignore[arg-type]  # the stubs know times alone
         suffixes=("", "_test"),
     )
     found = nearest.loc[nearest["row_test"].notna(), "row"]

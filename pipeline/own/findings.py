@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import pandas as pd
 
 from pipeline.datasets.table import Table
 
-CORRELATED = 1 - 1e-9
 SHOWN = 8
 """How many names a sentence lists."""
 
@@ -62,33 +60,17 @@ def _kinds(table: Table) -> Iterator[str]:
 
 
 def _suspects(table: Table) -> Iterator[str]:
-    frame, target = table.frame, table.frame["target"]
+    frame = table.frame
     names = [feature.name for feature in table.features]
     constant = [name for name in names if frame[name].nunique() == 1]
     if constant:
         yield f"warning: constant, and so of no use: {listed(constant)}"
-    for feature in table.features:
-        values = frame[feature.name]
-        if feature.kind == "number" and feature.name not in constant:
-            if values.equals(target.rename(feature.name)):
-                yield f"warning: {feature.name} is {table.target} itself: leave it out"
-            elif abs(_correlation(values, target)) > CORRELATED:
-                yield (
-                    f"warning: {feature.name} and {table.target} are perfectly correlated: "
-                    "leave it out if it is computed from it"
-                )
-        if _same_partition(values, frame["task"]):
+    for name in names:
+        if _same_partition(frame[name], frame["task"]):
             yield (
-                f"warning: {feature.name} is another name of the task ({table.task}), one value "
-                "each: models that shall not know the task would"
+                f"warning: {name} is another name of the task ({table.task}), one value each: "
+                "models that shall not know the task would"
             )
-
-
-def _correlation(one: pd.Series, other: pd.Series) -> float:
-    # Scaled first: the square of a tiny or huge number is none.
-    a, b = (values / values.abs().max() for values in (one, other))
-    with np.errstate(all="ignore"):
-        return float(np.nan_to_num(np.corrcoef(a, b)[0, 1]))
 
 
 def _same_partition(one: pd.Series, other: pd.Series) -> bool:
