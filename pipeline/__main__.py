@@ -28,6 +28,8 @@ VERBS = {
     "plan": ("pipeline.stages.plan", "what would run, and for how long"),
     "run": ("pipeline.stages.run", "run the plan in parallel, as `dvc repro` would"),
     "audit": ("pipeline.stages.audit", "disbelieve the versioned results, and find out"),
+    "add-dataset": ("pipeline.stages.add_dataset", "make a csv or parquet file a dataset"),
+    "remove-dataset": ("pipeline.stages.remove_dataset", "undo add-dataset, with its results"),
     "demo": ("pipeline.stages.demo", "the smoke budget in a scratch copy"),
 }
 """verb: (module, help). A verb's module is imported only when it is run."""

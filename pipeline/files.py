@@ -37,6 +37,11 @@ class Files:
     def sources(self) -> Path:
         return self.root / "raw" / "sources.yaml"
 
+    @property
+    def locks(self) -> tuple[Path, Path]:
+        """DVC's lock files, one beside each dvc.yaml."""
+        return self.root / "dvc.lock", self.root / "results" / "dvc.lock"
+
     def raw(self, dataset: str, edition: str) -> Path:
         """The folder with the raw files of one edition of a dataset."""
         return self.root / "raw" / dataset / edition
@@ -59,6 +64,12 @@ class Files:
     def scratch(self, *parts: str) -> Path:
         """Checkpoints and logs that no stage depends on."""
         return self.root.joinpath("scratch", *parts)
+
+    def of_dataset(self, dataset: str) -> list[Path]:
+        """All that the stages and a person's hand have left of one dataset."""
+        places = ("raw", "raw/by_hand", "data", "results/*")
+        found = [path for place in places for path in self.root.glob(f"{place}/{dataset}")]
+        return sorted([*found, *self.root.glob(f"scratch/*/{dataset}-*")])
 
 
 def run_info(result: Path) -> Path:
@@ -90,6 +101,21 @@ def replacing(path: Path) -> Iterator[Path]:
 
 def _cannot_write(path: Path, error: OSError) -> str:
     return f"{path}: cannot be written ({error.strerror or error}); nothing was changed"
+
+
+@contextmanager
+def restoring(*paths: Path) -> Iterator[None]:
+    """If the block fails, however, the files hold again what they held before."""
+    before = {path: path.read_bytes() if path.exists() else None for path in paths}
+    try:
+        yield
+    except BaseException:
+        for path, content in before.items():
+            if content is None:
+                path.unlink(missing_ok=True)
+            else:
+                write_bytes(path, content)
+        raise
 
 
 def write_bytes(path: Path, content: bytes) -> None:
