@@ -21,11 +21,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pipeline.files import write_json
 
+ROOT = Path(__file__).resolve().parents[1]
 TESTS = {
     "pipeline/training/schedule.py": ["tests/training/test_schedule.py"],
     "pipeline/datasets/splits.py": ["tests/datasets/test_splits.py"],
@@ -36,8 +36,18 @@ TESTS = {
         "tests/adaptation/test_fits.py",
     ],
 }
-HEAVY = ("hypothesis", "numpy", "pandas", "pyarrow", "pydantic", "pytest", "requests", "scipy.stats")
-HEAVY += ("statsmodels.api", "torch")
+HEAVY = (
+    "hypothesis",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "pydantic",
+    "pytest",
+    "requests",
+    "scipy.stats",
+    "statsmodels.api",
+    "torch",
+)
 """Imported once, before the forks: a mutant then costs no more than its tests."""
 SECONDS = 120
 """Of the processor: a mutant whose tests take so long has made a loop endless and is noticed."""
@@ -192,7 +202,9 @@ def examine(folder: Path, path: str, tests: list[str]) -> dict:
         target.write_text(mutant.source, encoding="utf-8")
         if not noticed(folder, tests):
             survivors.append({"line": mutant.line, "was": mutant.before, "is": mutant.after})
-            print(f"  survived: {path}:{mutant.line}: {mutant.before} -> {mutant.after}", flush=True)
+            print(
+                f"  survived: {path}:{mutant.line}: {mutant.before} -> {mutant.after}", flush=True
+            )
     target.write_text(source, encoding="utf-8")
     killed = total - len(survivors)
     print(f"{path}: {killed} of {total} noticed ({killed / total:.0%})", flush=True)

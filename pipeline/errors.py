@@ -1,9 +1,8 @@
-"""The one exception that means: the user can mend this; and how the system's refusals are mended."""
+"""The one exception that means: the user can mend this; and how, if the system refused."""
 
 from __future__ import annotations
 
 import errno
-
 
 
 class UserError(Exception):

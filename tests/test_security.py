@@ -54,8 +54,9 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield alias.asname or alias.name.split(".")[0], (
-                    alias.name if alias.asname else alias.name.split(".")[0]
+                yield (
+                    alias.asname or alias.name.split(".")[0],
+                    (alias.name if alias.asname else alias.name.split(".")[0]),
                 )
         elif isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:

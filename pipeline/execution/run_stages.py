@@ -48,7 +48,9 @@ def run_stages(root: Path, options: Options, console: Console) -> int:
             console.print(INTERRUPTED)
             return 130
         except DvcException as error:
-            raise UserError(f"DVC: {' '.join(str(error).split())}; mend it, then run again") from error
+            raise UserError(
+                f"DVC: {' '.join(str(error).split())}; mend it, then run again"
+            ) from error
         finally:
             run_lock.release()
 

@@ -13,7 +13,6 @@ from pipeline.files import Files
 from pipeline.reporting.labels import HYPERPARAMETERS, MODELS
 from pipeline.settings import Section, load_section
 
-
 COMPARED = ("lc", "cs", "ll")
 COLUMNS = {
     "datasets": ("features", "tasks", "train", "test", "std"),

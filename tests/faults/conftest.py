@@ -28,7 +28,9 @@ def mount() -> Iterator[Mount]:
             folder.mkdir(parents=True, exist_ok=True)
             command = ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(folder)]
             if not shutil.which("mount") or subprocess.run(command, capture_output=True).returncode:
-                pytest.skip("this user may not mount a disk: run the tests as root to have this one")
+                pytest.skip(
+                    "this user may not mount a disk: run the tests as root to have this one"
+                )
             mounted.callback(subprocess.run, ["umount", "--lazy", str(folder)], check=True)
             return folder
 

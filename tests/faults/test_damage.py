@@ -1,4 +1,4 @@
-"""Files that were cut short or whose bytes were flipped: named with a remedy, and the remedy works."""
+"""Files cut short or with flipped bytes: named with a remedy, and the remedy works."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ def test_flipped_bytes_of_a_table_or_network_are_an_error_or_leave_it_readable(
     study: Path,
 ) -> None:
     """Never another exception. That the values changed is for DVC to see: the next test."""
-    table, info = study / "data/frequency/table.parquet", study / "results/data/frequency/table.json"
+    table, info = (
+        study / "data/frequency/table.parquet",
+        study / "results/data/frequency/table.json",
+    )
     for path, read in (
         (table, lambda: Prepared.read(table, info)),
         (study / MODEL, lambda: load_network(study / MODEL)),
@@ -79,7 +82,9 @@ def test_a_flipped_byte_in_a_cached_output_is_seen_and_mended(finished: Project)
     path = finished.root / "out" / "train-a.bin"
     path.chmod(0o644)
     flip(path, 3)
-    assert finished.plan()["stages"][0]["reason"] == "its output out/train-a.bin is not what it wrote"
+    assert (
+        finished.plan()["stages"][0]["reason"] == "its output out/train-a.bin is not what it wrote"
+    )
     finished.call("run", "--jobs", "1")
     assert finished.record() == before
     finished.check_clean()
