@@ -7,8 +7,9 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
-from pipeline.errors import UserError
+from pipeline.errors import UserError, remedy
 
 VERBS = {
     "download": ("pipeline.stages.download", "get and check the raw files of a dataset"),
@@ -58,6 +59,13 @@ def main(words: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of our output has left; Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        # The system's refusals that no stage foresees: a full disk, a folder without permission.
+        if error.errno is None:
+            raise
+        place = error.filename or Path.cwd()
+        print(f"error: {place}: {error.strerror or error}; {remedy(error)}", file=sys.stderr)
+        return 2
     return 0
 
 

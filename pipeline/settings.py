@@ -25,7 +25,7 @@ Names = Annotated[tuple[Name, ...], Field(min_length=1)]
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
@@ -286,6 +286,8 @@ def load_section(path: Path, kind: type[S]) -> S:
         line = f"line {mark.line + 1}: " if mark else ""
         problem = getattr(error, "problem", None) or "cannot be parsed"
         raise UserError(f"{path}: {line}not valid YAML ({problem})") from error
+    except (ValueError, RecursionError) as error:  # such as a date of the thirteenth month
+        raise UserError(f"{path}: not valid YAML ({error})") from error
     if not isinstance(content, dict):
         raise UserError(f"{path}: must be a mapping of keys to values")
     try:

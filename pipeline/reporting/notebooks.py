@@ -25,6 +25,7 @@ def run_notebook(files: Files, page: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with _own_kernel():
         import papermill  # slow to import
+        from nbclient.exceptions import DeadKernelError
 
         try:
             papermill.execute_notebook(
@@ -40,6 +41,10 @@ def run_notebook(files: Files, page: str) -> None:
             if error.ename == "UserError":
                 raise UserError(error.evalue) from None
             raise
+        except DeadKernelError:
+            raise UserError(
+                f"{source}: its kernel was killed, perhaps for want of memory; run it again"
+            ) from None
 
 
 @contextmanager

@@ -11,14 +11,26 @@ from pydantic import Field, model_validator
 
 from pipeline.errors import UserError
 from pipeline.files import Files
+from pipeline.reporting.labels import HYPERPARAMETERS, MODELS
 from pipeline.settings import Section, load_section
+
+COMPARED = ("lc", "cs", "ll")
+COLUMNS = {
+    "datasets": ("features", "tasks", "train", "test", "std"),
+    "base": tuple(MODELS),
+    "repeats": tuple(f"{m} {what}" for m in COMPARED for what in ("min", "max", "diverged")),
+    "sizes": tuple(f"{m} {share}" for share in ("1.0", "0.5", "0.1") for m in COMPARED),
+    "holdout": ("2", "4", "8"),
+    "space": ("low", "high"),
+}
+"""The paper's six tables, Table 1 to Table 6."""
 
 
 class PaperTable(Section):
     title: str
     lower_is_better: bool
     columns: tuple[str, ...]
-    decimals: tuple[int, ...] | None = None
+    decimals: tuple[Annotated[int, Field(ge=0, le=15)], ...] | None = None
     rows: dict[str, tuple[float, ...]]
 
     @model_validator(mode="after")
@@ -69,6 +81,16 @@ class Paper(Section):
 
     @model_validator(mode="after")
     def _consistent(self) -> Paper:
+        for name, columns in COLUMNS.items():
+            if name not in self.tables or sorted(self.tables[name].columns) != sorted(columns):
+                raise ValueError(f"tables.{name}: needed, with the columns {', '.join(columns)}")
+        for name in self.tables:
+            if name not in COLUMNS:
+                raise ValueError(f"tables: unknown {name!r}; valid: {', '.join(COLUMNS)}")
+        for name in self.tables["space"].rows:
+            if name not in HYPERPARAMETERS:
+                valid = ", ".join(HYPERPARAMETERS)
+                raise ValueError(f"tables.space.rows: unknown {name!r}; valid: {valid}")
         names = [name for name, *_ in self._values()]
         for name in names:
             if not any(fnmatchcase(name, tolerance.cells) for tolerance in self.tolerances):

@@ -13,7 +13,9 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
+from pipeline import settings
 from pipeline.errors import UserError
+from pipeline.files import Files, replacing
 
 FOLDER = Path(".demo")
 SMOKE = {"profile": "smoke", "datasets": ["frequency", "sine_and_line"]}
@@ -26,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     folder: Path = arguments.folder
+    settings.load(Files())  # a mistake in it shall not be copied first
     copy_project(Path(), folder)
     use_smoke_budget(folder / "params.yaml")
     command = [sys.executable, "-m", "pipeline", "run", "--jobs", str(arguments.jobs)]
@@ -65,8 +68,8 @@ def copy_project(root: Path, folder: Path) -> None:
 
 
 def use_smoke_budget(params: Path) -> None:
-    yaml = YAML()  # keeps the comments
-    content = yaml.load(params)
+    round_trip = YAML()  # keeps the comments
+    content = round_trip.load(params)
     content.update(SMOKE)
-    with params.open("w") as file:
-        yaml.dump(content, file)
+    with replacing(params) as temporary:
+        round_trip.dump(content, temporary)
