@@ -69,11 +69,34 @@ class Likelihood(Shape):
         return self
 
 
+class Explored(Shape):
+    """The response at every pair of values of two task parameters."""
+
+    feature: str
+    level: str
+    grid: Floats
+    beta: Annotated[list[Some], Field(min_length=2, max_length=2)]
+    values: list[Floats]
+
+    @model_validator(mode="after")
+    def _on_the_grid(self) -> Explored:
+        same_length(range(len(self.beta[0]) * len(self.beta[1])), self.values)
+        same_length(self.grid, *self.values)
+        return self
+
+
+class Explorer(Shape):
+    target_mean: dict[str, float]
+    metric: Annotated[list[Pair], Field(min_length=2, max_length=2)]
+    response: Explored | None = None
+
+
 class Illustrate(Head):
     task_uncertainty: dict[str, ByTask]
     curves: Curves | None = None
     response: Response | None = None
     likelihood: Likelihood | None = None
+    explorer: Explorer | None = None
 
 
 class Yearly(Shape):
@@ -115,5 +138,9 @@ class DeathRate(Illustrate):
     observed: Points
 
 
-DATASETS = {"bike_sharing": BikeSharing, "death_rate": DeathRate, "inflation": Inflation}
+DATASETS: dict[str, type[Illustrate]] = {
+    "bike_sharing": BikeSharing,
+    "death_rate": DeathRate,
+    "inflation": Inflation,
+}
 """Those of which a figure shows the data itself."""

@@ -61,7 +61,7 @@ class Results:
             return None
         if path not in self._read:
             content = read_json(path)
-            shape = SHAPES.get(study, shapes.Head)
+            shape: type[shapes.Shape] = SHAPES.get(study, shapes.Head)
             if study == "illustrate":
                 shape = illustrated.DATASETS.get(dataset, shape)
             if problem := shapes.problem(content, shape):
