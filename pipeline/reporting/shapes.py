@@ -5,6 +5,7 @@ Only what is read is named here; a result holds more.
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -184,7 +185,7 @@ class Clean(Head):
     models: dict[Network, Scored]
 
 
-def same_length(*columns: list[Any]) -> None:
+def same_length(*columns: Sized) -> None:
     if len({len(column) for column in columns}) > 1:
         raise ValueError("lists that belong together differ in their lengths")
 
