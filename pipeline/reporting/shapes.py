@@ -6,7 +6,7 @@ Only what is read is named here; a result holds more.
 from __future__ import annotations
 
 from collections.abc import Sized
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
