@@ -7,7 +7,7 @@ READY := $(VENV)/.installed
 RUN := PATH="$(abspath $(VENV))/bin:$$PATH"
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo run plan test test-slow coverage kills mutation lint audit-deps bench lock clean
+.PHONY: help install demo run plan test test-slow coverage kills mutation audit lint audit-deps bench lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -48,6 +48,9 @@ kills: $(READY) ## kill the pipeline KILLS times with -9, resume, compare the en
 
 mutation: $(READY) ## do the tests notice small changes in what decides the numbers?
 	$(RUN) python benchmarks/mutation.py
+
+audit: $(READY) ## what can be found out about the committed results; needs no data
+	$(RUN) python -m pipeline audit
 
 lint: $(READY) ## ruff and mypy
 	$(RUN) ruff check .
