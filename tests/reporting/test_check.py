@@ -115,6 +115,23 @@ def rulings(numbers):
     return {sentence.name: sentence.judge(numbers).ruling for sentence in SENTENCES}
 
 
+def test_the_pages_inputs_are_listed_and_a_change_shows(project):
+    made = project(datasets=("frequency", "schools"))
+    listed = made.root / "reports/inputs.json"
+    assert run_check(made.root, "--write") == 0
+    before = json.loads(listed.read_text())
+    results = {path.relative_to(made.root).as_posix() for path in made.root.glob("results/*/*/*")}
+    assert set(before) == results
+    result = made.read("train", "schools", "cs")
+    made.path("train", "schools", "cs").write_text(json.dumps(result | {"seed": 12345}))
+    made.path("train", "schools", "cs").with_suffix(".run.json").write_text("{}")
+    assert run_check(made.root, "--write") == 0
+    after = json.loads(listed.read_text())
+    assert {name for name in after if after[name] != before.get(name)} == {
+        "results/train/schools/cs.json"
+    }
+
+
 def test_without_numbers_nothing_is_judged():
     assert set(rulings(Numbers()).values()) == {"cannot be judged"}
 
