@@ -1,0 +1,84 @@
+"""A dataset of one's own through every stage of a real repository, and out of it again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dvc.repo import Repo
+
+from tests import small_study
+
+NETWORKS = {"models": ["lc"], "compared": ["lc"], "varied": ["lc"]}
+STUDIES = ("linear", "tune", "train", "repeats", "sizes", "dimension", "holdout", "adapt", "clean")
+PAGES = ("index", "base", "data", "task_parameters", "check")
+EVIL = "<script>alert('well')</script>"
+
+
+def write_wells(path: Path) -> None:
+    """Six tasks, one of them with a single row, in the worst of names."""
+    random = np.random.default_rng(0)
+    wells = [EVIL, r"$\frac{", "well, 3", "æ|ø*å", "{{ 5 }}", "alone"]
+    lines = ["well,pressure $<i>,valve,flow"]
+    for number, (well, rows) in enumerate(zip(wells, (12, 10, 9, 14, 8, 1), strict=True)):
+        for x in random.normal(size=rows):
+            valve = ("open", "<b>shut</b>")[int(random.integers(2))]
+            flow = x * (number + 1) + number + random.normal()
+            lines.append(f'"{well}",{x},{valve},{flow}')
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def pipeline(folder: Path, *words: str) -> str:
+    ended = subprocess.run(
+        [sys.executable, "-m", "pipeline", *words],
+        cwd=folder,
+        env=small_study.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+def status(folder: Path) -> dict[str, object]:
+    with Repo(str(folder)) as repo:
+        return dict(repo.status())
+
+
+@pytest.mark.slow
+def test_an_own_dataset_goes_through_every_stage_and_out_again(tmp_path: Path) -> None:
+    folder = small_study.make_project(tmp_path, datasets=["frequency"], **NETWORKS)
+    small_study.run(folder, "check")
+    texts = [folder / name for name in ("params.yaml", "raw/sources.yaml")]
+    before = [path.read_bytes() for path in texts], status(folder), small_study.state(folder)
+
+    write_wells(folder / "wells.csv")
+    pipeline(folder, "add-dataset", "wells.csv", "--task", "well", "--target", "flow")
+    assert "train@wells-lc" in pipeline(folder, "plan", "*@wells*")
+    small_study.run(folder, "*@wells*", "check", *(f"report@{page}" for page in PAGES))
+    with_wells = status(folder)
+    assert not [name for name in with_wells if "wells" in name or "check" in name]
+    for study in STUDIES:
+        assert list((folder / "results" / study / "wells").glob("*.json"))
+
+    checked = (folder / "reports" / "paper_check.json").read_text()
+    assert "wells" not in checked.lower(), "no number of the paper's is of this dataset"
+    for page in PAGES:
+        html = (folder / "reports" / f"{page}.html").read_text()
+        assert EVIL not in html and "<b>shut" not in html
+        assert page == "check" or "Wells" in html
+    assert "&lt;script&gt;" in (folder / "reports" / "base.html").read_text()
+
+    pipeline(folder, "remove-dataset", "wells")
+    (folder / "wells.csv").unlink()
+    small_study.run(folder, "check")
+    assert [path.read_bytes() for path in texts] == before[0]
+    after = {name: why for name, why in status(folder).items() if not name.startswith("report@")}
+    assert after == {n: why for n, why in before[1].items() if not n.startswith("report@")}
+    state = {name: value for name, value in small_study.state(folder).items() if name != "dvc.lock"}
+    assert state == {n: value for n, value in before[2].items() if n != "dvc.lock"}
+    assert not [path for path in folder.rglob("*wells*") if ".dvc" not in path.parts]
