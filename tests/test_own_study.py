@@ -15,13 +15,12 @@ from tests import small_study
 NETWORKS = {"models": ["lc"], "compared": ["lc"], "varied": ["lc"]}
 STUDIES = ("linear", "tune", "train", "repeats", "sizes", "dimension", "holdout", "adapt", "clean")
 PAGES = ("index", "base", "data", "task_parameters", "check")
-EVIL = "<script>alert('well')</script>"
 
 
 def write_wells(path: Path) -> None:
     """Six tasks, one of them with a single row, in the worst of names."""
     random = np.random.default_rng(0)
-    wells = [EVIL, r"$\frac{", "well, 3", "æ|ø*å", "{{ 5 }}", "alone"]
+    wells = ["<script>alert('well')</script>", r"$\frac{", "well, 3", "æ|ø*å", "{{ 5 }}", "alone"]
     lines = ["well,pressure $<i>,valve,flow"]
     for number, (well, rows) in enumerate(zip(wells, (12, 10, 9, 14, 8, 1), strict=True)):
         for x in random.normal(size=rows):
@@ -69,9 +68,8 @@ def test_an_own_dataset_goes_through_every_stage_and_out_again(tmp_path: Path) -
     assert "wells" not in checked.lower(), "no number of the paper's is of this dataset"
     for page in PAGES:
         html = (folder / "reports" / f"{page}.html").read_text()
-        assert EVIL not in html and "<b>shut" not in html
-        assert page == "check" or "Wells" in html
-    assert "&lt;script&gt;" in (folder / "reports" / "base.html").read_text()
+        assert "Wells" in html
+        assert "<script>alert" not in html and "<b>shut" not in html
 
     pipeline(folder, "remove-dataset", "wells")
     (folder / "wells.csv").unlink()
