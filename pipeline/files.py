@@ -74,9 +74,9 @@ class Files:
 
     def of_dataset(self, dataset: str) -> list[Path]:
         """All that the stages and a person's hand have left of one dataset."""
-        places = ("raw", "raw/by_hand", "data", "results/*")
-        found = [path for place in places for path in self.root.glob(f"{place}/{dataset}")]
-        return sorted([*found, *self.root.glob(f"scratch/*/{dataset}-*")])
+        folders = [f"{place}/{dataset}" for place in ("raw", "raw/by_hand", "data", "results/*")]
+        patterns = [*folders, f"reports/plots/*/{dataset}-*", f"scratch/*/{dataset}-*"]
+        return sorted(path for pattern in patterns for path in self.root.glob(pattern))
 
 
 def run_info(result: Path) -> Path:

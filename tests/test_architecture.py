@@ -14,6 +14,7 @@ LAYERS = [
     "settings",
     "tables",
     "datasets",
+    "own",
     "models",
     "training",
     "search",

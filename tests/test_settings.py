@@ -81,8 +81,13 @@ def test_the_project_s_own_settings_are_valid() -> None:
         (
             ("dataset", "frequency", "rows"),
             5,
-            "dataset.frequency: unknown key 'rows'; valid: edition, features, file, noise, split, "
+            "dataset.frequency: unknown key 'rows'; valid: edition, features, noise, split, "
             "target, task, tasks, test_rows, train_rows, train_share",
+        ),
+        (
+            ("dataset", "mine"),
+            {"edition": "own", "task": "well", "features": ["x"], "train_share": 0.8},
+            "dataset.mine: target: missing; a dataset of one's own has it",
         ),
         (
             ("compared",),

@@ -48,7 +48,10 @@ def run(arguments: argparse.Namespace) -> None:
     loaded, known = settings.load(files), sources.load(files.sources)
     path: Path = arguments.file
     name = _name(path, arguments.name)
-    if not arguments.replace and (name in loaded.params.dataset or name in known.dataset):
+    entry = loaded.params.dataset.get(name)
+    if entry is not None and not entry.is_own:
+        raise UserError(f"--name: {name!r} is taken; choose another")
+    if not arguments.replace and (entry is not None or name in known.dataset):
         raise UserError(
             f"--name: there is a dataset {name!r} already; `python -m pipeline remove-dataset "
             f"{name}` removes it, --replace puts this file in its place, --name gives another name"
@@ -130,3 +133,6 @@ def _register(files: Files, path: Path, name: str, keys: DatasetKeys, table: Tab
         # What was written is what will be read.
         assert settings.load(files).dataset(name) == keys
         sources.load(files.sources).edition(name, EDITION)
+    for other in copy.parent.iterdir():  # one that was replaced, in another format
+        if other != copy:
+            other.unlink()

@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
         before = Texts(files.params.read_bytes().decode(), files.sources.read_bytes().decode())
         texts = entries.removed(before, name)
         for path in files.of_dataset(name):
-            shutil.rmtree(path)
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
             print(f"removed {path}")
         for lock in files.locks:
             lockfile.drop(lock, lambda stage: _is_of(stage, name))

@@ -139,6 +139,19 @@ def test_validation_part(fraction: float) -> None:
     assert found.tolist() == expected.tolist()
 
 
+def test_a_leak_is_found_among_very_many_equal_inputs() -> None:
+    rows = 200_000  # as pairs, ten thousand million
+    raw = pd.DataFrame(
+        {
+            "task": "a",
+            "x": 1.0,
+            "target": np.arange(rows) // 3.0,
+            "part": np.where(np.arange(rows) % 6 == 1, "test", "train"),
+        }
+    )
+    assert splits.leaked(raw, ["x"]).sum() == pytest.approx(rows / 3, abs=2)
+
+
 def test_leak_is_found() -> None:
     raw = pd.DataFrame(
         {

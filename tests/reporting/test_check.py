@@ -1,6 +1,7 @@
 """The paper check: verdicts, sentences, exit codes."""
 
 import json
+import shutil
 
 import pytest
 import yaml
@@ -9,7 +10,7 @@ from pipeline.__main__ import main
 from pipeline.files import Files
 from pipeline.reporting.checking import check
 from pipeline.reporting.claims import SENTENCES
-from pipeline.reporting.numbers import ALL, Numbers, Repeats, from_paper
+from pipeline.reporting.numbers import ALL, Numbers, Repeats, from_paper, from_results
 from pipeline.reporting.paper import PaperCell, load_paper
 from pipeline.reporting.results import Results
 from pipeline.reporting.verdicts import verdict
@@ -92,6 +93,20 @@ def test_lower_errors_are_better_and_no_failure(project):
 def test_an_edition_that_is_not_comparable_never_fails(project, capsys):
     assert run_check(project(9.0, ("obesity",)).root) == 0
     assert " 0 differs, 32 not comparable, 288 missing" in capsys.readouterr().out
+
+
+def test_a_dataset_of_ones_own_is_no_evidence_for_or_against_the_paper(project):
+    root = project(datasets=("frequency", "schools", "parkinson", "height")).root
+    without = check(Results.open(root)).as_json()
+    for folder in sorted((root / "results").glob("*/frequency")):
+        shutil.copytree(folder, folder.with_name("mine"))
+    params = yaml.safe_load((root / "params.yaml").read_text())
+    params["datasets"].append("mine")
+    params["dataset"]["mine"] = params["dataset"]["frequency"]
+    (root / "params.yaml").write_text(yaml.safe_dump(params))
+    results = Results.open(root)
+    assert "mine" in from_results(results).base
+    assert check(results).as_json() == without
 
 
 def test_the_files_for_dvc_are_written_and_no_difference_stops_the_pipeline(project):

@@ -168,6 +168,12 @@ def test_a_name_is_given_once_unless_it_is_replaced(
     assert edition.rows == 57 and edition.files[0].sha256 == sha256(wells) != before
     assert load(Files()).dataset("my_wells").features == ("x",)
     assert main(["download", "my_wells"]) == 0
+    pd.read_csv(wells).to_parquet(project / "other.parquet")
+    words = ["other.parquet", *WORDS, "--name", "my_wells", "--replace"]
+    assert main(["add-dataset", *words]) == 0
+    assert [path.name for path in (project / "raw/by_hand/my_wells").iterdir()] == [
+        "my_wells.parquet"
+    ]
 
 
 @pytest.mark.parametrize("failing", ["params.yaml", "raw/sources.yaml"])
@@ -253,6 +259,14 @@ def test_the_last_dataset_of_the_list_stays(
         "params.yaml: datasets: 'my_wells' is the only one there; add another first"
     )
     assert kept(project) == before
+
+
+def test_a_dataset_with_a_module_of_its_own_is_not_replaced(
+    project: Path, wells: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(project / "params.yaml", "dataset", "my_wells", value={"edition": "paper"})
+    found = failure(capsys, "add-dataset", str(wells), *WORDS, "--replace")
+    assert found == "--name: 'my_wells' is taken; choose another"
 
 
 def test_a_layout_that_cannot_be_changed_safely(
