@@ -12,6 +12,7 @@ import argparse
 import ast
 import copy
 import importlib
+import json
 import os
 import resource
 import shutil
@@ -20,6 +21,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -166,49 +168,95 @@ def _short(text: str) -> str:
     return line if len(line) <= 100 else f"{line[:97]}..."
 
 
-def noticed(folder: Path, tests: list[str], keep_bytecode: bool = False) -> bool:
-    """Whether a test fails in the copy at `folder`; in a process of its own."""
-    child = os.fork()
-    if child == 0:
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-        sys.dont_write_bytecode = not keep_bytecode
-        os._exit(_test(folder, tests))
-    return os.waitpid(child, 0)[1] != 0
+class Mutating:
+    """A pytest plugin: the collected tests run once for every mutant, each time in a fork."""
+
+    def __init__(self, path: Path, module: str, report: Path) -> None:
+        self.path, self.module, self.report = path, module, report
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        source = self.path.read_text(encoding="utf-8")
+        if self._noticed(session, source):
+            self.report.write_text(json.dumps("its tests fail without any change"))
+            return True
+        total, survivors = 0, []
+        for mutant in mutants(source):
+            total += 1
+            if not self._noticed(session, mutant.source):
+                survivors.append({"line": mutant.line, "was": mutant.before, "is": mutant.after})
+        self.report.write_text(json.dumps({"total": total, "survivors": survivors}))
+        return True
+
+    def _noticed(self, session: Any, source: str) -> bool:
+        self.path.write_text(source, encoding="utf-8")
+        child = os.fork()
+        if child == 0:
+            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+            os._exit(self._fails(session))
+        return os.waitpid(child, 0)[1] != 0
+
+    def _fails(self, session: Any) -> bool:
+        try:
+            reload_everywhere(self.module)
+        except Exception:  # a module that cannot be imported is noticed
+            return True
+        for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if session.testsfailed:
+                return True
+        return False
 
 
-def _test(folder: Path, tests: list[str]) -> int:
+def reload_everywhere(name: str) -> None:
+    """Load a module anew, also for those that have imported names from it."""
+    module = sys.modules[name]
+    before = dict(vars(module))
+    importlib.reload(module)
+    for other in list(sys.modules.values()):
+        if getattr(other, "__name__", "").split(".")[0] in ("pipeline", "tests"):
+            for key, value in list(vars(other).items()):
+                if other is not module and key in before and value is before[key]:
+                    setattr(other, key, getattr(module, key))
+
+
+def run_session(folder: Path, path: str, tests: list[str], report: Path) -> None:
+    """In a process of its own, which loads the project from the copy at `folder`."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
     for name in [name for name in sys.modules if name.split(".")[0] in ("pipeline", "tests")]:
         del sys.modules[name]
-    sys.path[:] = [str(folder), *(path for path in sys.path if Path(path).resolve() != ROOT)]
+    sys.path[:] = [str(folder), *(one for one in sys.path if Path(one).resolve() != ROOT)]
+    sys.dont_write_bytecode = True  # a mutant as long as the original would be taken for it
     os.chdir(folder)
     import pytest
 
-    options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
-    return int(pytest.main([*options, *tests]))
+    module = path.removesuffix(".py").replace("/", ".")
+    options = ["-p", "no:cacheprovider", "--hypothesis-seed=0"]
+    pytest.main([*options, *tests], plugins=[Mutating(folder / path, module, report)])
 
 
-def examine(folder: Path, path: str, tests: list[str]) -> dict:
-    """Try every mutant of one file, which is put back in the end."""
-    target = folder / path
-    source = target.read_text(encoding="utf-8")
-    if noticed(folder, tests, keep_bytecode=True):  # so that the mutants need not compile it all
-        sys.exit(f"{path}: its tests fail without any change: {' '.join(tests)}")
-    total, survivors = 0, []
-    for mutant in mutants(source):
-        total += 1
-        target.write_text(mutant.source, encoding="utf-8")
-        if not noticed(folder, tests):
-            survivors.append({"line": mutant.line, "was": mutant.before, "is": mutant.after})
-            print(
-                f"  survived: {path}:{mutant.line}: {mutant.before} -> {mutant.after}", flush=True
-            )
-    target.write_text(source, encoding="utf-8")
-    killed = total - len(survivors)
-    print(f"{path}: {killed} of {total} noticed ({killed / total:.0%})", flush=True)
-    return {"tests": tests, "killed": killed, "total": total, "survivors": survivors}
+def examine(folder: Path, path: str, tests: list[str]) -> dict[str, Any]:
+    """Try every mutant of one file."""
+    report = folder.parent / "report.json"
+    report.unlink(missing_ok=True)
+    child = os.fork()
+    if child == 0:
+        try:
+            run_session(folder, path, tests, report)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    found = json.loads(report.read_text()) if report.exists() else "its tests cannot be collected"
+    if isinstance(found, str):
+        sys.exit(f"{path}: {found}: {' '.join(tests)}")
+    killed = found["total"] - len(found["survivors"])
+    for one in found["survivors"]:
+        print(f"  survived: {path}:{one['line']}: {one['was']} -> {one['is']}")
+    print(
+        f"{path}: {killed} of {found['total']} noticed ({killed / found['total']:.0%})", flush=True
+    )
+    return {"tests": tests, "killed": killed, **found}
 
 
 def main() -> None:
