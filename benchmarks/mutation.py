@@ -1,16 +1,12 @@
 """Change the code that decides the numbers, one small change at a time: do the tests notice?
 
-Every mutant is one changed operator, comparison, constant, condition or dropped call, written into
-a copy of the project, where the file's own fast tests run. A mutant that no test notices has
-survived; the report names it. Annotations, docstrings, decorators and the text of error messages
-are left alone: they decide no number.
+Every mutant (benchmarks/mutants.py) is written into a copy of the project, where the file's own
+fast tests run. A mutant that no test notices has survived; the report names it.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
-import copy
 import importlib
 import json
 import os
@@ -18,13 +14,12 @@ import resource
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.mutants import mutants
 from pipeline.files import write_json
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -53,119 +48,6 @@ HEAVY = (
 """Imported once, before the forks: a mutant then costs no more than its tests."""
 SECONDS = 120
 """Of the processor: a mutant whose tests take so long has made a loop endless and is noticed."""
-
-OTHER_OPERATORS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
-    ast.Add: (ast.Sub,),
-    ast.Sub: (ast.Add,),
-    ast.Mult: (ast.Div,),
-    ast.Div: (ast.Mult,),
-    ast.FloorDiv: (ast.Mult,),
-    ast.Mod: (ast.FloorDiv,),
-    ast.Pow: (ast.Mult,),
-    ast.BitAnd: (ast.BitOr,),
-    ast.BitOr: (ast.BitAnd,),
-    ast.And: (ast.Or,),
-    ast.Or: (ast.And,),
-    ast.Lt: (ast.LtE, ast.GtE),
-    ast.LtE: (ast.Lt, ast.Gt),
-    ast.Gt: (ast.GtE, ast.LtE),
-    ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,),
-    ast.NotEq: (ast.Eq,),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-}
-
-
-@dataclass(frozen=True)
-class Mutant:
-    line: int
-    before: str
-    after: str
-    source: str
-
-
-def mutants(source: str) -> Iterator[Mutant]:
-    """Every mutant of a module, as the module's whole text."""
-    tree = ast.parse(source)
-    for place in range(len(list(_code(tree)))):
-        for choice in range(len(_choices(list(_code(tree))[place]))):
-            changed = copy.deepcopy(tree)
-            node = list(_code(changed))[place]
-            before = ast.unparse(node)
-            _choices(node)[choice]()
-            after = ast.unparse(node)
-            yield Mutant(node.lineno, _short(before), _short(after), ast.unparse(changed))
-
-
-def _code(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
-    """The statements and expressions below a node that may decide a number."""
-    for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns", "decorator_list", "type_comment"):
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, (ast.Raise, ast.JoinedStr)) or _is_text(child):
-                continue
-            if isinstance(child, (ast.expr, ast.stmt)):
-                yield child
-            if isinstance(child, ast.AST):
-                yield from _code(child)
-
-
-def _is_text(node: object) -> bool:
-    """A docstring, or a string that is a statement."""
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
-
-
-def _choices(node: ast.expr | ast.stmt) -> list:  # of functions that change the node in place
-    found: list = []
-
-    def setting(name: str, value: object) -> None:
-        found.append(lambda: setattr(node, name, value))
-
-    match node:
-        case ast.BinOp() | ast.BoolOp() | ast.AugAssign():
-            for other in OTHER_OPERATORS.get(type(node.op), ()):
-                setting("op", other())
-        case ast.Compare():
-            for index, operator in enumerate(node.ops):
-                for other in OTHER_OPERATORS.get(type(operator), ()):
-                    setting("ops", [*node.ops[:index], other(), *node.ops[index + 1 :]])
-        case ast.UnaryOp():
-            opposite = ast.UAdd() if isinstance(node.op, ast.USub) else None
-            if opposite:
-                setting("op", opposite)
-            elif isinstance(node.op, ast.Invert):
-                setting("op", ast.UAdd())
-            elif isinstance(node.op, ast.Not):
-                double = ast.UnaryOp(ast.Not(), node.operand)
-                setting("operand", double)
-        case ast.Constant(value=bool()):
-            setting("value", not node.value)
-        case ast.Constant(value=int() | float()):
-            setting("value", node.value + 1)
-            if isinstance(node.value, float) and node.value:
-                setting("value", node.value / 2)
-        case ast.Constant(value=str()):
-            setting("value", f"{node.value}?")
-        case ast.If() | ast.While() | ast.IfExp():
-            setting("test", ast.UnaryOp(ast.Not(), node.test))
-        case ast.Expr(value=ast.Call()):
-            setting("value", ast.Constant(None))
-        case ast.Return() if node.value is not None:
-            setting("value", ast.Constant(None))
-    return found
-
-
-def _short(text: str) -> str:
-    line = text.splitlines()[0]
-    return line if len(line) <= 100 else f"{line[:97]}..."
 
 
 class Mutating:
