@@ -25,7 +25,6 @@ def run_notebook(files: Files, page: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with _own_kernel():
         import papermill  # slow to import
-        from nbclient.exceptions import DeadKernelError
 
         try:
             papermill.execute_notebook(
@@ -41,9 +40,9 @@ def run_notebook(files: Files, page: str) -> None:
             if error.ename == "UserError":
                 raise UserError(error.evalue) from None
             raise
-        except DeadKernelError:
+        except RuntimeError as error:  # what the kernel's client raises when the kernel is gone
             raise UserError(
-                f"{source}: its kernel was killed, perhaps for want of memory; run it again"
+                f"{source}: its kernel ended ({error}), perhaps for want of memory; run it again"
             ) from None
 
 

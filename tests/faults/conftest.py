@@ -14,6 +14,7 @@ import pytest
 
 from pipeline.__main__ import main
 from tests import small_study
+from tests.conftest import ROOT
 from tests.execution.conftest import finished, finished_template, template  # noqa: F401
 
 Mount = Callable[..., Path]
@@ -110,7 +111,7 @@ def start(folder: Path, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "pipeline", *words],
         cwd=folder,
-        env=small_study.environment(),
+        env=small_study.environment() | {"PYTHONPATH": str(ROOT)},
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

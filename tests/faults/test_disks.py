@@ -12,6 +12,7 @@ from pipeline.__main__ import main
 from tests.execution.small_project import Project
 from tests.execution.test_run import same_record
 from tests.faults.conftest import OUTPUTS, STAGES, Mount, full, leftovers, remount
+from tests.stages.test_download import LINES, unpinned_inflation
 
 Failure = Callable[..., str]
 FOLDERS = {
@@ -62,13 +63,11 @@ def test_a_stage_that_cannot_write_says_so_and_its_next_run_succeeds(
 
 
 def test_a_download_onto_a_full_disk_keeps_no_half_file(
-    study: Path, mount: Mount, failure: Failure, monkeypatch: pytest.MonkeyPatch
+    project: Path, mount: Mount, failure: Failure
 ) -> None:
     """A real download: the file comes in pieces, and the disk is full after some of them."""
-    from tests.stages.test_download import LINES, unpinned_inflation
-
-    unpinned_inflation(study, 60, LINES)
-    disk = mount(study / "raw" / "inflation", "size=64k")
+    unpinned_inflation(project, 60, LINES)
+    disk = mount(project / "raw" / "inflation", "size=64k")
     with full(disk, left=1024):
         message = failure("download", "inflation")
     assert "No space left on device" in message and "oecd_dp_live_cpi_idx2015_q.csv" in message

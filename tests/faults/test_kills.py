@@ -112,18 +112,18 @@ def until(condition: Callable[[], object], what: str, seconds: float = 120) -> N
         time.sleep(0.05)
 
 
-def test_a_download_that_is_killed_half_way(study: Path) -> None:
+def test_a_download_that_is_killed_half_way(project: Path) -> None:
     text = "\n".join(LINES) + "\n"
-    unpinned_inflation(study, 60, LINES)
-    shutil.rmtree(study / "raw" / "by_hand")
+    unpinned_inflation(project, 60, LINES)
+    shutil.rmtree(project / "raw" / "by_hand")
     with slow_server(text.encode()) as (address, go_on):
         keys = ("dataset", "inflation", "paper", "files", 0, "addresses")
-        change(study / "raw" / "sources.yaml", *keys, value=[address])
-        process = start(study, "download", "inflation")
-        until(lambda: leftovers(study), "nothing arrives")
+        change(project / "raw" / "sources.yaml", *keys, value=[address])
+        process = start(project, "download", "inflation")
+        until(lambda: leftovers(project), "nothing arrives")
         process.kill()
         process.communicate()
-        folder = study / "raw" / "inflation" / "paper"
+        folder = project / "raw" / "inflation" / "paper"
         assert not list(folder.glob("*.csv")), "half a file looks like a whole one"
         go_on.set()
         assert main(["download", "inflation"]) == 0
