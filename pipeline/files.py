@@ -75,7 +75,8 @@ class Files:
     def of_dataset(self, dataset: str) -> list[Path]:
         """All that the stages and a person's hand have left of one dataset."""
         folders = [f"{place}/{dataset}" for place in ("raw", "raw/by_hand", "data", "results/*")]
-        patterns = [*folders, f"reports/plots/*/{dataset}-*", f"scratch/*/{dataset}-*"]
+        patterns = [*folders, f"reports/plots/*/{dataset}-*"]
+        patterns += [f"scratch/*/{dataset}-*", f"scratch/logs/*@{dataset}[.-]*"]
         return sorted(path for pattern in patterns for path in self.root.glob(pattern))
 
 
@@ -135,16 +136,13 @@ def _cannot_write(path: Path, error: OSError) -> str:
 
 @contextmanager
 def restoring(*paths: Path) -> Iterator[None]:
-    """If the block fails, however, the files hold again what they held before."""
+    """If the block fails, the files hold again what they held before."""
     before = {path: path.read_bytes() if path.exists() else None for path in paths}
     try:
         yield
     except BaseException:
         for path, content in before.items():
-            if content is None:
-                path.unlink(missing_ok=True)
-            else:
-                write_bytes(path, content)
+            path.unlink(missing_ok=True) if content is None else write_bytes(path, content)
         raise
 
 
