@@ -115,5 +115,9 @@ class DeathRate(Illustrate):
     observed: Points
 
 
-DATASETS = {"bike_sharing": BikeSharing, "death_rate": DeathRate, "inflation": Inflation}
+DATASETS: dict[str, type[Illustrate]] = {
+    "bike_sharing": BikeSharing,
+    "death_rate": DeathRate,
+    "inflation": Inflation,
+}
 """Those of which a figure shows the data itself."""
