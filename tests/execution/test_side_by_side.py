@@ -45,7 +45,7 @@ def test_repro_beside_a_run_is_refused_and_the_run_ends_as_if_alone(
 ) -> None:
     project.write("hold", "")
     running = project.start("run", "--jobs", "1", "prepare")
-    wait_for(project.root / "scratch" / "progress" / "prepare.txt", 120)
+    wait_for(project.root / "scratch" / "progress" / "prepare.txt")
     refused = project.dvc("repro", "prepare", code=255)
     assert "is busy, it is being blocked by" in refused
     assert "python -m pipeline run, stage prepare" in refused
@@ -83,7 +83,7 @@ def test_of_two_repros_one_is_refused_and_nothing_is_lost(
 def test_repro_goes_on_where_a_run_was_killed(project: Project, finished: Project) -> None:
     project.write("hold", "")
     running = project.start("run", "--jobs", "1", "prepare")
-    wait_for(project.root / "scratch" / "progress" / "prepare.txt", 120)
+    wait_for(project.root / "scratch" / "progress" / "prepare.txt")
     running.kill()
     running.communicate()
     until(lambda: not commands_of(project), "the command outlives its run")
