@@ -61,7 +61,7 @@ def test_the_project_s_own_settings_are_valid() -> None:
         (
             ("space", "width"),
             [400, 500],
-            "space.width: 400 is above the profile's width_max 128",
+            "space.width: 400 is above the profile's width_max 100",
         ),
         (
             ("fractions",),
