@@ -74,9 +74,9 @@ def kill_one_of(process: subprocess.Popen[str], rng: random.Random) -> str:
     """Kill the runner or one of its processes; empty if the run had ended before."""
     if process.poll() is not None:
         return ""
-    runner = psutil.Process(process.pid)
-    chosen = rng.choice([runner, *runner.children(recursive=True)])
     try:
+        runner = psutil.Process(process.pid)
+        chosen = rng.choice([runner, *runner.children(recursive=True)])
         words = " ".join(chosen.cmdline())
         chosen.kill()
     except psutil.NoSuchProcess:
