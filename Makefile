@@ -7,7 +7,7 @@ READY := $(VENV)/.installed
 RUN := PATH="$(abspath $(VENV))/bin:$$PATH"
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo run plan test test-slow lint bench lock clean
+.PHONY: help install demo run plan test test-slow coverage kills mutation audit lint audit-deps bench lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,10 +35,34 @@ test: $(READY) ## the fast tests
 test-slow: $(READY) ## the tests that take minutes
 	$(RUN) python -m pytest -m slow
 
+coverage: $(READY) ## how much of pipeline/ the fast tests run, the commands that they start included
+	$(RUN) coverage erase
+	$(RUN) coverage run -m pytest
+	$(RUN) coverage combine --quiet
+	$(RUN) coverage report
+
+KILLS ?= 100
+KILLS_REPORT ?= results/benchmarks/kills.json
+kills: $(READY) ## kill the pipeline KILLS times with -9, resume, compare the ends
+	$(RUN) python benchmarks/kills.py --kills $(KILLS) --output $(KILLS_REPORT)
+
+mutation: $(READY) ## do the tests notice small changes in what decides the numbers?
+	$(RUN) python benchmarks/mutation.py
+
+audit: $(READY) ## what can be found out about the committed results; needs no data
+	$(RUN) python -m pipeline audit
+
 lint: $(READY) ## ruff and mypy
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) mypy
+
+AUDIT := build/audit/bin/pip-audit
+audit-deps: ## known vulnerabilities in requirements.lock, where their list can be reached
+	@$(PYTHON) -c 'import urllib.request as u; u.urlopen("https://pypi.org/pypi/pip/json", timeout=20)' \
+	  2>/dev/null || { echo "pypi.org cannot be reached: the dependencies were not audited"; exit 1; }
+	@test -x $(AUDIT) || { $(PYTHON) -m venv build/audit && build/audit/bin/pip install --quiet pip-audit; }
+	$(AUDIT) --disable-pip --no-deps --requirement requirements.lock
 
 bench: $(READY) ## speed, as ratios taken in one run, into results/benchmarks
 	$(RUN) python benchmarks/training.py

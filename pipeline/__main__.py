@@ -7,8 +7,9 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
-from pipeline.errors import UserError
+from pipeline.errors import UserError, remedy
 
 VERBS = {
     "download": ("pipeline.stages.download", "get and check the raw files of a dataset"),
@@ -27,6 +28,9 @@ VERBS = {
     "check": ("pipeline.stages.check", "our numbers and the paper's sentences"),
     "plan": ("pipeline.stages.plan", "what would run, and for how long"),
     "run": ("pipeline.stages.run", "run the plan in parallel, as `dvc repro` would"),
+    "audit": ("pipeline.stages.audit", "disbelieve the versioned results, and find out"),
+    "add-dataset": ("pipeline.stages.add_dataset", "make a csv or parquet file a dataset"),
+    "remove-dataset": ("pipeline.stages.remove_dataset", "undo add-dataset, with its results"),
     "demo": ("pipeline.stages.demo", "the smoke budget in a scratch copy"),
 }
 """verb: (module, help). A verb's module is imported only when it is run."""
@@ -55,6 +59,13 @@ def main(words: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of our output has left; Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        # The system's refusals that no stage foresees: a full disk, a folder without permission.
+        if error.errno is None:
+            raise
+        place = error.filename or Path.cwd()
+        print(f"error: {place}: {error.strerror or error}; {remedy(error)}", file=sys.stderr)
+        return 2
     return 0
 
 

@@ -1,4 +1,8 @@
-"""The one exception that means: the user can mend this."""
+"""The one exception that means: the user can mend this; and how, if the system refused."""
+
+from __future__ import annotations
+
+import errno
 
 
 class UserError(Exception):
@@ -6,3 +10,12 @@ class UserError(Exception):
 
     The command line prints it as one line and exits with code 2, without a traceback.
     """
+
+
+def remedy(error: OSError) -> str:
+    """What a person can do about the system's refusal."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "free some space there"
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return "allow writing there, or work in another folder"
+    return "mend that"

@@ -1,23 +1,30 @@
 """Every path that a stage reads or writes, and the only way in which files are written.
 
 A write goes to a temporary name in the same folder and is then renamed, so that a killed
-run leaves either the old file or the new one, never half of one.
+run leaves either the old file or the new one, never half of one. The next write of the same file
+removes what a killed one has left.
 """
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import UserError
+from pipeline.errors import UserError, remedy
+
+try:
+    import fcntl
+except ImportError:  # not a POSIX system: what a killed write has left stays
+    fcntl = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,11 @@ class Files:
     @property
     def sources(self) -> Path:
         return self.root / "raw" / "sources.yaml"
+
+    @property
+    def locks(self) -> tuple[Path, Path]:
+        """DVC's lock files, one beside each dvc.yaml."""
+        return self.root / "dvc.lock", self.root / "results" / "dvc.lock"
 
     def raw(self, dataset: str, edition: str) -> Path:
         """The folder with the raw files of one edition of a dataset."""
@@ -60,6 +72,13 @@ class Files:
         """Checkpoints and logs that no stage depends on."""
         return self.root.joinpath("scratch", *parts)
 
+    def of_dataset(self, dataset: str) -> list[Path]:
+        """All that the stages and a person's hand have left of one dataset."""
+        folders = [f"{place}/{dataset}" for place in ("raw", "raw/by_hand", "data", "results/*")]
+        patterns = [*folders, f"reports/plots/*/{dataset}-*"]
+        patterns += [f"scratch/*/{dataset}-*", f"scratch/logs/*@{dataset}[.-]*"]
+        return sorted(path for pattern in patterns for path in self.root.glob(pattern))
+
 
 def run_info(result: Path) -> Path:
     """Where the seconds, versions and device of the run that wrote `result` stand."""
@@ -71,12 +90,13 @@ def replacing(path: Path) -> Iterator[Path]:
     """Give a temporary path beside `path`; rename it to `path` if the block succeeds."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(path)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     except OSError as error:
         raise UserError(_cannot_write(path, error)) from error
-    os.close(handle)
     temporary = Path(name)
     try:
+        _lock(handle)
         yield temporary
         temporary.chmod(0o644)
         with temporary.open("rb") as file:
@@ -85,11 +105,45 @@ def replacing(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise UserError(_cannot_write(path, error)) from error
     finally:
+        os.close(handle)
         temporary.unlink(missing_ok=True)
 
 
+def _lock(handle: int) -> bool:
+    """Mark a temporary file as in use; the system takes the mark back however the writer ends."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # in use, or a file system without locks
+        return False
+    return True
+
+
+def _remove_abandoned(path: Path) -> None:
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        with suppress(OSError), left.open("rb") as file:
+            if _lock(file.fileno()):
+                left.unlink()
+
+
 def _cannot_write(path: Path, error: OSError) -> str:
-    return f"{path}: cannot be written ({error.strerror or error}); nothing was changed"
+    return (
+        f"{path}: cannot be written ({error.strerror or error}); nothing was changed: "
+        f"{remedy(error)}, then run again"
+    )
+
+
+@contextmanager
+def restoring(*paths: Path) -> Iterator[None]:
+    """If the block fails, the files hold again what they held before."""
+    before = {path: path.read_bytes() if path.exists() else None for path in paths}
+    try:
+        yield
+    except BaseException:
+        for path, content in before.items():
+            path.unlink(missing_ok=True) if content is None else write_bytes(path, content)
+        raise
 
 
 def write_bytes(path: Path, content: bytes) -> None:

@@ -25,7 +25,7 @@ Names = Annotated[tuple[Name, ...], Field(min_length=1)]
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
@@ -82,6 +82,9 @@ class Schedule(Section):
     retry_rate: Annotated[float, Field(gt=0, lt=1, strict=True)]
 
 
+OWN_KEYS = ("task", "target", "features", "train_share")
+
+
 class DatasetKeys(Section):
     """Keys of one dataset. The synthetic ones have sizes, an own file has columns."""
 
@@ -93,12 +96,22 @@ class DatasetKeys(Section):
     noise: Annotated[float, Field(ge=0, strict=True)] | None = None
     # sarcos
     split: Literal["official", "clean"] | None = None
-    # a dataset of one's own
-    file: str | None = None
+    # a dataset of one's own: columns of its file, and the share of a task's rows for training
     task: str | None = None
     target: str | None = None
-    features: tuple[str, ...] | None = None
+    features: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     train_share: Annotated[float, Field(gt=0, lt=1, strict=True)] | None = None
+
+    @model_validator(mode="after")
+    def _all_of_an_own_file(self) -> DatasetKeys:
+        absent = [name for name in OWN_KEYS if getattr(self, name) is None]
+        if absent and len(absent) < len(OWN_KEYS):
+            raise ValueError(f"{absent[0]}: missing; a dataset of one's own has it")
+        return self
+
+    @property
+    def is_own(self) -> bool:
+        return self.task is not None
 
 
 class Budget(Section):
@@ -273,6 +286,8 @@ def load_section(path: Path, kind: type[S]) -> S:
         line = f"line {mark.line + 1}: " if mark else ""
         problem = getattr(error, "problem", None) or "cannot be parsed"
         raise UserError(f"{path}: {line}not valid YAML ({problem})") from error
+    except (ValueError, RecursionError) as error:  # such as a date of the thirteenth month
+        raise UserError(f"{path}: not valid YAML ({error})") from error
     if not isinstance(content, dict):
         raise UserError(f"{path}: must be a mapping of keys to values")
     try:

@@ -14,6 +14,7 @@ LAYERS = [
     "settings",
     "tables",
     "datasets",
+    "own",
     "models",
     "training",
     "search",
@@ -21,6 +22,7 @@ LAYERS = [
     "estimator",
     "reporting",
     "execution",
+    "auditing",
     "stages",
 ]
 """A module imports from its own package and from those before it."""

@@ -61,7 +61,7 @@ def test_the_project_s_own_settings_are_valid() -> None:
         (
             ("space", "width"),
             [400, 500],
-            "space.width: 400 is above the profile's width_max 128",
+            "space.width: 400 is above the profile's width_max 100",
         ),
         (
             ("fractions",),
@@ -81,8 +81,13 @@ def test_the_project_s_own_settings_are_valid() -> None:
         (
             ("dataset", "frequency", "rows"),
             5,
-            "dataset.frequency: unknown key 'rows'; valid: edition, features, file, noise, split, "
+            "dataset.frequency: unknown key 'rows'; valid: edition, features, noise, split, "
             "target, task, tasks, test_rows, train_rows, train_share",
+        ),
+        (
+            ("dataset", "mine"),
+            {"edition": "own", "task": "well", "features": ["x"], "train_share": 0.8},
+            "dataset.mine: target: missing; a dataset of one's own has it",
         ),
         (
             ("compared",),

@@ -2,8 +2,11 @@
 
 import shutil
 
+import numpy as np
 import pytest
 
+from pipeline.adaptation import illustrations
+from pipeline.training.storage import load_network
 from tests import small_study
 from tests.small_study import change, dvc, stale, state
 
@@ -142,6 +145,19 @@ def test_every_result_says_what_it_came_from(study):
         times = json.loads(path.with_suffix(".run.json").read_text())
         assert times["seconds"] > 0
         assert "seconds" not in path.read_text()
+
+
+def test_the_explorers_numbers_are_the_networks_response(study):
+    import json
+
+    folder = study / "data/frequency/models/dimension-lc"
+    result = json.loads((study / "results/illustrate/frequency/lc.json").read_text())
+    response = result["explorer"]["response"]
+    first, second = map(np.array, response["beta"])
+    x, beta = np.array(response["grid"])[:, None], np.array([[first[3], second[5]]])
+    exact = illustrations.responses(load_network(folder / "2.safetensors"), x, beta)[0]
+    place = 3 * len(second) + 5  # the second parameter changes first
+    np.testing.assert_allclose(response["values"][place], exact, rtol=2e-3)
 
 
 def test_no_scratch_stays_behind_a_finished_run(study):

@@ -21,7 +21,7 @@ from pipeline.estimator import settings as rules
 from pipeline.models.network import Kind, Network
 from pipeline.search.lipo import best, search
 from pipeline.search.log import Evaluation, Log
-from pipeline.search.tuning import DIVERGED_SCORE, trial
+from pipeline.search.tuning import DIVERGED_SCORE, settled, trial
 from pipeline.tables.rows import Rows
 from pipeline.training.trainer import DivergedError, Hyperparameters, Trained, train
 
@@ -31,7 +31,7 @@ NEGLIGIBLE = 0.02
 """A held-out share up to which the network is not trained anew."""
 LEAST_NOISE = 1e-8
 """In units of the target's variance: a constant target has no noise at all."""
-TRIAL_RESTARTS = 2
+TRIAL_RESTARTS = 15
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def fit(
         scored = (found.score * trained.scaler.y_std) ** 2
         # The settings as given were tried too: a search never ends with worse ones.
         if scored < variance and found.score < DIVERGED_SCORE:
-            hyper, variance = Hyperparameters(**found.settings), scored  # type: ignore[arg-type]
+            hyper, variance = Hyperparameters(**settled(found, plan)), scored
     if len(new) > NEGLIGIBLE * len(rows) or settings["search"]:
         trained = _train(rows, tasks, kind, hyper, settings, seed, device)
     if kind == "lc":

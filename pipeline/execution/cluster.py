@@ -63,7 +63,12 @@ def _local(jobs: int, scratch: Path) -> Iterator[Any]:
     import dask
     from distributed import Client, LocalCluster
 
-    settings = {"distributed.comm.timeouts.connect": "60s"}
+    settings = {
+        "distributed.comm.timeouts.connect": "60s",
+        # A worker only waits for its command: looking at itself would cost the command's time.
+        "distributed.worker.profile.enabled": False,
+        "distributed.admin.system-monitor.interval": "5s",
+    }
     # Ctrl-C reaches every process of the terminal; only the client shall act on it.
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from pipeline.errors import UserError
+from pipeline.files import read_text, write_text
 
 HEADER = "schema: '2.0'\nstages:\n"
 ENTRY = re.compile(r"^  (?=\S)", re.MULTILINE)
@@ -62,6 +65,23 @@ class LockFile:
         later = {one: entries.pop(one) for one in names[position:]}
         entries[name] = entry
         entries.update(later)
+
+
+def drop(path: Path, unwanted: Callable[[str], bool]) -> None:
+    """Remove the entries of some stages, and the file with its last one. Call under the lock."""
+    if not path.exists():
+        return
+    text = read_text(path)
+    entries = _split(text)
+    if entries is None:
+        raise UserError(f"{path}: not as DVC writes it; restore it with `git checkout`")
+    kept = {name: entry for name, entry in entries.items() if not unwanted(name)}
+    if len(kept) == len(entries):
+        return
+    if not kept:
+        path.unlink()
+    else:
+        write_text(path, HEADER + "".join(kept.values()))
 
 
 def _split(text: str) -> dict[str, str] | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from pipeline.execution.display import duration
 from pipeline.execution.planning import Plan, Step
@@ -43,20 +43,21 @@ def show(plan: Plan, workers: int, console: Console) -> None:
     if not plan.work:
         console.print(f"Nothing to run: {plan.fresh} stages are up to date.")
         return
-    table = Table("kind", "stages", "each", "together", "rests on", "why")
     groups: dict[tuple[str, str], list[Step]] = {}
     for step in plan.work:
         why = "below another stage" if step.role == "downstream" else step.reason
         groups.setdefault((kind(step.address), why), []).append(step)
-    for (name, why), steps in groups.items():
+    # A stage's name is what one types to run it: it stays whole on a narrow terminal.
+    widest = max(len(short_name(step.address)) for step in plan.work)
+    stages = Column("stages, and why", min_width=widest, overflow="fold")
+    table = Table(stages, "each", "together", "rests on", show_lines=True)
+    for (_, why), steps in groups.items():
         seconds = [step.seconds for step in steps]
         table.add_row(
-            escape(name),
-            escape(_names(steps)),
+            f"{escape(_names(steps))}\n[dim]{escape(why)}[/]",
             duration(sum(seconds) / len(seconds)),
             duration(sum(seconds)),
             ", ".join(sorted({step.basis for step in steps})),
-            escape(why),
         )
     console.print(table)
     if checked:
@@ -71,5 +72,4 @@ def show(plan: Plan, workers: int, console: Console) -> None:
 def _names(steps: list[Step]) -> str:
     names = [short_name(step.address) for step in steps]
     more = len(names) - NAMES_SHOWN
-    shown = ", ".join(names[:NAMES_SHOWN])
-    return f"{len(names)}: {shown} and {more} more" if more > 0 else shown
+    return "\n".join(names[:NAMES_SHOWN] + ([f"and {more} more"] if more > 0 else []))

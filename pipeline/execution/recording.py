@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pipeline.execution.busy import BusyFiles
 from pipeline.execution.command import Job
 from pipeline.execution.lifeline import RunLock
 from pipeline.execution.lockfile import LockFile
@@ -30,6 +31,7 @@ class Recorder:
         self.gpus = gpus
         self.say = say
         self.scratch = run_lock.path.parent
+        self.busy = BusyFiles(repo)
         self.seconds = 0.0  # what DVC's own work has cost
         self._order = plan.order
         self._lock_files: dict[str, LockFile] = {}
@@ -58,7 +60,7 @@ class Recorder:
             with self._working(), self.repo.scm_context(quiet=True):
                 return self._start(step)
         except (DvcException, OSError) as error:
-            return Outcome("failed", message=str(error))
+            return Outcome("failed", message=_one_line(error))
 
     def _start(self, step: Step) -> Job | Outcome:
         stage = step.stage
@@ -75,7 +77,9 @@ class Recorder:
             return Outcome("restored")
         stage.save_deps()
         self._hashes[step.address] = _dependency_hashes(stage)
-        return self._job(step)
+        job = self._job(step)
+        self.busy.hold(step.address, stage)
+        return job
 
     def _reproduce_here(self, stage: Any) -> Outcome:
         # A frozen stage or a file added by hand has no command: DVC only takes its hashes.
@@ -102,19 +106,24 @@ class Recorder:
         from dvc.exceptions import DvcException
 
         outcomes: dict[str, Outcome] = {}
-        saved = []
+        saved: list[Step] = []
         with self._working():
             for step, seconds in ended:
+                self.busy.release(step.address)
                 try:
                     with self.repo.scm_context(quiet=True):
                         self._refuse_changed_dependencies(step)
                         self._save_outputs(step.stage)
-                    saved.append(step.stage)
+                    saved.append(step)
                     outcomes[step.address] = Outcome("ran", seconds)
                 except (DvcException, OSError) as error:
-                    outcomes[step.address] = Outcome("failed", seconds, str(error))
-            with self.repo.scm_context(quiet=True):
-                self._write(saved)
+                    outcomes[step.address] = Outcome("failed", seconds, _one_line(error))
+            try:
+                with self.repo.scm_context(quiet=True):
+                    self._write([step.stage for step in saved])
+            except OSError as error:  # the lock file is whole or not at all: they run again
+                for step in saved:
+                    outcomes[step.address] = Outcome("failed", message=_one_line(error))
         return outcomes
 
     def _refuse_changed_dependencies(self, step: Step) -> None:
@@ -185,6 +194,10 @@ class Recorder:
 def _has_run_cache(stage: Any) -> bool:
     """As `Stage.run` has it: not with an output outside the cache, unless metric or plot."""
     return all(out.use_cache or out.is_metric or out.is_plot for out in stage.outs)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _dependency_hashes(stage: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
+from pipeline.errors import UserError
 from pipeline.execution.cluster import connect
 from pipeline.execution.display import Display, duration, make_display
 from pipeline.execution.estimates import Expected, no_expectation
@@ -37,6 +38,8 @@ class Options:
 
 def run_stages(root: Path, options: Options, console: Console) -> int:
     """Bring the repository up to date; return the exit code."""
+    from dvc.exceptions import DvcException
+
     with open_repository(root) as repo:
         run_lock = RunLock(Path(repo.root_dir, "scratch", "run.lock"))
         try:
@@ -44,6 +47,10 @@ def run_stages(root: Path, options: Options, console: Console) -> int:
         except KeyboardInterrupt:
             console.print(INTERRUPTED)
             return 130
+        except DvcException as error:
+            raise UserError(
+                f"DVC: {' '.join(str(error).split())}; mend it, then run again"
+            ) from error
         finally:
             run_lock.release()
 

@@ -109,11 +109,13 @@ class Run:
             try:
                 result = self.futures.pop(name).result()
             except Exception as error:
+                self.recorder.busy.release(name)
                 outcomes.append((step, Outcome("failed", message=_worker_trouble(error))))
                 continue
             if result.code == 0:
                 succeeded.append((step, result.seconds))
             else:
+                self.recorder.busy.release(name)
                 message = f"its command ended with code {result.code}"
                 outcomes.append((step, Outcome("failed", result.seconds, message)))
         if succeeded:
@@ -135,8 +137,9 @@ class Run:
         give_up = time.monotonic() + STOP_SECONDS
         while time.monotonic() < give_up:
             if all(future.done() for future in self.futures.values()):
-                return
+                break
             time.sleep(0.05)
+        self.recorder.busy.release_all()
 
     def snapshot(self) -> Snapshot:
         now = time.monotonic()

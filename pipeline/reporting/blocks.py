@@ -168,7 +168,8 @@ _TABLE = ENVIRONMENT.from_string(
 <tbody>
 {% for row in table.rows %}
 <tr>{% for cell in row %}\
-<td class="{{ 'number ' if cell.paper or table.is_number(loop.index0) }}{{ cell.kind }}"\
+<td class="{{ 'number ' if cell.paper or table.is_number(loop.index0) }}\
+{{ 'long ' if cell.text | length > 60 }}{{ cell.kind }}"\
 {% if cell.title %} title="{{ cell.title }}"{% endif %}>\
 {% if cell.bold %}<b>{{ cell.text }}</b>{% else %}{{ cell.text }}{% endif %}\
 {% if cell.paper %}<span class="paper">{{ cell.paper }}</span>{% endif %}</td>{% endfor %}</tr>
@@ -195,5 +196,3 @@ alt="{{ drawing.caption }}"></div>
 </figure>
 """
 )
-
-Block = Text | Table | Drawing

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.reporting.claims import SENTENCES
+from pipeline.reporting.labels import DATASETS
 from pipeline.reporting.numbers import Numbers, from_paper, from_results
 from pipeline.reporting.results import Results
 from pipeline.reporting.sentences import Judged, judge_all
@@ -41,5 +42,5 @@ def check(results: Results, numbers: Numbers | None = None) -> Check:
     return Check(
         results.settings.params.profile,
         compare_all(results, ours),
-        judge_all(SENTENCES, ours, from_paper(results.paper)),
+        judge_all(SENTENCES, ours.of(DATASETS), from_paper(results.paper)),
     )

@@ -100,7 +100,9 @@ def log_scale(axis: XAxis | YAxis) -> None:
     low, high = axis.get_view_interval()
     if high > 100 * low:
         return
-    if high > 5 * low:
+    if high > 20 * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 3.0), numticks=5))
+    elif high > 5 * low:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=5))
     else:
         axis.set_major_locator(MaxNLocator(4))

@@ -40,6 +40,10 @@ def run_notebook(files: Files, page: str) -> None:
             if error.ename == "UserError":
                 raise UserError(error.evalue) from None
             raise
+        except RuntimeError as error:  # what the kernel's client raises when the kernel is gone
+            raise UserError(
+                f"{source}: its kernel ended ({error}), perhaps for want of memory; run it again"
+            ) from None
 
 
 @contextmanager

@@ -5,8 +5,10 @@ The checks of the paper's sentences ask this form, and so can be put to both.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from statistics import fmean
+from typing import Any
 
 from pipeline.reporting.labels import MODELS
 from pipeline.reporting.paper import Paper
@@ -36,6 +38,21 @@ class Numbers:
     """dataset -> model -> task parameters -> error relative to LC's base error"""
     holdout: dict[str, dict[str, dict[int, dict[float, float]]]] = field(default_factory=dict)
     """estimator -> dataset -> task parameters -> share -> error relative to LC's base error"""
+
+    def of(self, datasets: Container[str]) -> Numbers:
+        """The numbers of these datasets alone."""
+
+        def kept(by_dataset: dict[str, Any]) -> dict[str, Any]:
+            return {name: value for name, value in by_dataset.items() if name in datasets}
+
+        return Numbers(
+            kept(self.std),
+            kept(self.base),
+            kept(self.repeats),
+            {share: found for share, rows in self.sizes.items() if (found := kept(rows))},
+            kept(self.dimension),
+            {name: found for name, rows in self.holdout.items() if (found := kept(rows))},
+        )
 
 
 def properties(info: Result | None) -> dict[str, float]:

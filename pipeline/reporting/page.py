@@ -8,10 +8,12 @@ from typing import TypeVar
 from markupsafe import Markup
 
 from pipeline.files import write_bytes, write_text
-from pipeline.reporting.blocks import ENVIRONMENT, Block, Drawing, Table, Text
+from pipeline.reporting.blocks import ENVIRONMENT, Drawing, Table, Text
+from pipeline.reporting.explorer import Explorer
 from pipeline.reporting.labels import LEADS, PAGES
 from pipeline.reporting.results import Results
 
+Block = Text | Table | Drawing | Explorer
 AnyBlock = TypeVar("AnyBlock", bound=Block)
 
 
@@ -36,7 +38,7 @@ class Page:
         written: set[str] = set()
         for block in self.blocks:
             for suffix, content in _files(block):
-                assert not isinstance(block, Text)
+                assert isinstance(block, Table | Drawing)
                 name = f"{block.name}.{suffix}"
                 assert name not in written, f"{name} is written twice"
                 write_bytes(self.folder / name, content)

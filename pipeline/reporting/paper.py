@@ -9,15 +9,28 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from pipeline.errors import UserError
 from pipeline.files import Files
+from pipeline.reporting.labels import HYPERPARAMETERS, MODELS
 from pipeline.settings import Section, load_section
+
+COMPARED = ("lc", "cs", "ll")
+COLUMNS = {
+    "datasets": ("features", "tasks", "train", "test", "std"),
+    "base": tuple(MODELS),
+    "repeats": tuple(f"{m} {what}" for m in COMPARED for what in ("min", "max", "diverged")),
+    "sizes": tuple(f"{m} {share}" for share in ("1.0", "0.5", "0.1") for m in COMPARED),
+    "holdout": ("2", "4", "8"),
+    "space": ("low", "high"),
+}
+"""The paper's six tables, Table 1 to Table 6."""
 
 
 class PaperTable(Section):
     title: str
     lower_is_better: bool
     columns: tuple[str, ...]
-    decimals: tuple[int, ...] | None = None
+    decimals: tuple[Annotated[int, Field(ge=0, le=15)], ...] | None = None
     rows: dict[str, tuple[float, ...]]
 
     @model_validator(mode="after")
@@ -39,6 +52,7 @@ class Tolerance(Section):
 
 class Note(Section):
     cell: str
+    profile: str | None = None  # all of them
     note: Annotated[str, Field(min_length=1)]
 
 
@@ -67,6 +81,16 @@ class Paper(Section):
 
     @model_validator(mode="after")
     def _consistent(self) -> Paper:
+        for name, columns in COLUMNS.items():
+            if name not in self.tables or sorted(self.tables[name].columns) != sorted(columns):
+                raise ValueError(f"tables.{name}: needed, with the columns {', '.join(columns)}")
+        for name in self.tables:
+            if name not in COLUMNS:
+                raise ValueError(f"tables: unknown {name!r}; valid: {', '.join(COLUMNS)}")
+        for name in self.tables["space"].rows:
+            if name not in HYPERPARAMETERS:
+                valid = ", ".join(HYPERPARAMETERS)
+                raise ValueError(f"tables.space.rows: unknown {name!r}; valid: {valid}")
         names = [name for name, *_ in self._values()]
         for name in names:
             if not any(fnmatchcase(name, tolerance.cells) for tolerance in self.tolerances):
@@ -82,7 +106,9 @@ class Paper(Section):
                 for index, (column, value) in enumerate(zip(table.columns, values, strict=True)):
                     yield f"{table_name}/{row}/{column}", table_name, row, column, index, value
 
-    def cells(self) -> Iterator[PaperCell]:
+    def cells(self, profile: str = "") -> Iterator[PaperCell]:
+        """Every printed number, with the notes that hold for results of this profile."""
+        notes = [note for note in self.notes if note.profile in (None, profile)]
         for name, table_name, row, column, index, value in self._values():
             table = self.tables[table_name]
             tolerance = next(t for t in self.tolerances if fnmatchcase(name, t.cells))
@@ -98,7 +124,7 @@ class Paper(Section):
                 + (0.0 if is_count else rounding),
                 tolerance.reason,
                 table.lower_is_better,
-                " ".join(note.note for note in self.notes if fnmatchcase(name, note.cell)),
+                " ".join(note.note for note in notes if fnmatchcase(name, note.cell)),
             )
 
     def value(self, table: str, row: str, column: str) -> float | None:
@@ -110,4 +136,12 @@ class Paper(Section):
 
 
 def load_paper(files: Files) -> Paper:
-    return load_section(files.root / "reports" / "paper.yaml", Paper)
+    path = files.root / "reports" / "paper.yaml"
+    paper = load_section(path, Paper)
+    profiles = sorted(profile.stem for profile in (files.root / "profiles").glob("*.yaml"))
+    for note in paper.notes:
+        if note.profile is not None and note.profile not in profiles:
+            raise UserError(
+                f"{path}: notes: no profile {note.profile!r}; valid: {', '.join(profiles)}"
+            )
+    return paper

@@ -1,13 +1,14 @@
-"""The README's table: generated, so that it cannot differ from the results."""
+"""The tables in README.md and docs/: generated, so that they cannot differ from the results."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from pipeline.errors import UserError
-from pipeline.files import read_text, write_text
-from pipeline.reporting.blocks import Table
+from pipeline.files import read_json, read_text, write_text
+from pipeline.reporting.blocks import Cell, Table
 from pipeline.reporting.cells import name_cell, number, text
 from pipeline.reporting.checking import check
 from pipeline.reporting.results import Results
@@ -15,28 +16,75 @@ from pipeline.reporting.results import Results
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 
 
-def rewrite(results: Results) -> Path:
-    path = results.files.root / "README.md"
-    before = read_text(path)
-    head, begin, rest = before.partition(BEGIN)
+def rewrite(results: Results) -> list[Path]:
+    """Put every generated block between its marks; the README must have them."""
+    written = []
+    for name, block in BLOCKS.items():
+        path = results.files.root / name
+        if path.exists() or name == "README.md":
+            write_text(path, with_block(path, block(results)))
+            written.append(path)
+    return written
+
+
+def with_block(path: Path, block: str) -> str:
+    """The text of a file with this block between the marks."""
+    head, begin, rest = read_text(path).partition(BEGIN)
     _, end, tail = rest.partition(END)
     if not (begin and end):
         raise UserError(f"{path}: the lines {BEGIN} and {END} are needed, in this order")
-    write_text(path, f"{head}{BEGIN}\n{block(results)}{END}{tail}")
-    return path
+    return f"{head}{BEGIN}\n{block}{END}{tail}"
 
 
-def block(results: Results) -> str:
-    profile = results.settings.params.profile
-    seconds = timings(results)
-    time = (
-        f" The runs took {_duration(sum(seconds.values()))} of one core in all." if seconds else ""
-    )
+def errors_block(results: Results) -> str:
+    """Ours beside the paper's, what it took, on what, and by which command."""
+    runs = _runs(results)
+    took = ""
+    if runs:
+        seconds = sum(map(_processor_seconds, runs.values()))
+        machines = sorted({f"{run['system']}, {run['cpu']}" for run in runs.values()})
+        took = (
+            f" The study took {_duration(seconds)} of processor time, one thread a training "
+            f"({'; '.join(machines)}); `docs/reproducibility.md` has it by study and dataset."
+        )
     return (
         f"{table(results).markdown()}\n"
-        f"Made by `python -m pipeline report --readme` from `results/`, profile `{profile}`.{time} "
-        "The whole report is `reports/index.html`.\n"
+        f"From `results/`, made by `python -m pipeline run` with the profile "
+        f"`{results.settings.params.profile}`.{took} The whole report is `reports/index.html`; "
+        "this table is written by `python -m pipeline report --readme`.\n"
     )
+
+
+def times_block(results: Results) -> str:
+    """Processor time by study and dataset."""
+    runs = _runs(results)
+    studies = list(dict.fromkeys(study for study, *_ in runs))
+    rows = [[Cell(dataset), *_minutes(runs, studies, dataset)] for dataset in results.datasets] + [
+        [Cell("all"), *_minutes(runs, studies, None)]
+    ]
+    return Table(
+        "times",
+        "Minutes of processor time, one thread a training",
+        ("Dataset", *studies, "all"),
+        rows,
+    ).markdown()
+
+
+BLOCKS: dict[str, Callable[[Results], str]] = {
+    "README.md": errors_block,
+    "docs/reproducibility.md": times_block,
+}
+
+
+def _minutes(runs: dict[Place, Run], studies: list[str], dataset: str | None) -> list[Cell]:
+    def total(study: str | None) -> float:
+        return sum(
+            _processor_seconds(run)
+            for (one_study, one_dataset, _), run in runs.items()
+            if study in (None, one_study) and dataset in (None, one_dataset)
+        )
+
+    return [number(total(study) / 60, 1) for study in (*studies, None)]
 
 
 def table(results: Results) -> Table:
@@ -69,17 +117,26 @@ def table(results: Results) -> Table:
     )
 
 
-def timings(results: Results) -> dict[str, float]:
-    """Seconds by study, of the datasets in params.yaml; from files that no stage depends on."""
-    total: dict[str, float] = {}
+Place = tuple[str, str, str]
+Run = dict[str, Any]
+
+
+def _runs(results: Results) -> dict[Place, Run]:
+    """What every stage took and on what: study, dataset and name of the result -> its run."""
+    found = {}
     for dataset in results.datasets:
         for path in sorted((results.files.root / "results").glob(f"*/{dataset}/*.run.json")):
-            try:
-                seconds = float(json.loads(path.read_text(encoding="utf-8"))["seconds"])
-            except (ValueError, KeyError, TypeError):
-                continue  # a time is worth no error
-            total[path.parts[-3]] = total.get(path.parts[-3], 0.0) + seconds
-    return total
+            study, name = path.parts[-3], path.name.removesuffix(".run.json")
+            run = read_json(path)
+            if not isinstance(run, dict) or not {"cpu_seconds", "cpu", "system"} <= run.keys():
+                raise UserError(f"{path}: no time and machine; `git checkout` restores it")
+            found[study, dataset, name] = run
+    return found
+
+
+def _processor_seconds(run: Run) -> float:
+    """Not the time on the clock, which depends on what else the machine did."""
+    return float(run["cpu_seconds"])
 
 
 def _duration(seconds: float) -> str:

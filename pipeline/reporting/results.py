@@ -1,17 +1,35 @@
-"""The results of the datasets in params.yaml, and a record of those that are missing."""
+"""The results of the datasets in params.yaml, and a record of those that are missing.
+
+A result that is not there is missing, and the report says so. One that is there and lacks what the
+report reads of it is damaged: an error that names the file.
+"""
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pipeline import settings
-from pipeline.files import Files, read_json
+from pipeline.errors import UserError
+from pipeline.files import Files, read_json, sha256
+from pipeline.reporting import illustrated, shapes
 from pipeline.reporting.labels import dataset_label
 from pipeline.reporting.paper import Paper, load_paper
 
 Result = dict[str, Any]
+SHAPES: dict[str, type[shapes.Shape]] = {
+    "data": shapes.Info,
+    "linear": shapes.Linear,
+    "tune": shapes.Tune,
+    "train": shapes.Train,
+    "repeats": shapes.Repeats,
+    "sizes": shapes.Sizes,
+    "dimension": shapes.Dimensions,
+    "adapt": shapes.Adapt,
+    "clean": shapes.Clean,
+    "illustrate": illustrated.Illustrate,
+}
 
 
 class Results:
@@ -21,7 +39,7 @@ class Results:
         self.files = files
         self.settings = settings.load(files)
         self.missing: set[str] = set()
-        self._read = cache(read_json)  # a page asks for the same file several times
+        self._read: dict[Path, Result] = {}  # a page asks for the same file several times
 
     @classmethod
     def open(cls, root: str | Path = ".") -> Results:
@@ -41,8 +59,31 @@ class Results:
         if not path.exists():
             self.missing.add(path.relative_to(self.files.root).as_posix())
             return None
-        result: Result = self._read(path)
-        return result
+        if path not in self._read:
+            content = read_json(path)
+            shape: type[shapes.Shape] = SHAPES.get(study, shapes.Head)
+            if study == "illustrate":
+                shape = illustrated.DATASETS.get(dataset, shape)
+            if problem := shapes.problem(content, shape):
+                raise UserError(
+                    f"{path}: damaged ({problem}); restore it with `git checkout {path}` or run "
+                    f"its stage again with `dvc repro --force`"
+                )
+            self._read[path] = content
+        return self._read[path]
+
+    def hashes(self) -> dict[str, str]:
+        """Of every result that a page may read: the pages depend on this list.
+
+        Fourteen pages with a dozen folders each would be most of what `dvc repro` looks at.
+        """
+        root = self.files.root
+        paths = sorted((root / "results").glob("*/*/*.json"))
+        return {
+            path.relative_to(root).as_posix(): sha256(path)
+            for path in paths
+            if not path.name.endswith(".run.json")
+        }
 
     def info(self, dataset: str) -> Result | None:
         """What `prepare` says of a dataset: edition, hashes, features, tasks."""

@@ -39,9 +39,8 @@ class Compared:
 
 
 def compare_all(results: Results, numbers: Numbers) -> list[Compared]:
-    return [
-        _compare(results, cell, _ours(results, numbers, cell)) for cell in results.paper.cells()
-    ]
+    cells = results.paper.cells(results.settings.params.profile)
+    return [_compare(results, cell, _ours(results, numbers, cell)) for cell in cells]
 
 
 def _compare(results: Results, cell: PaperCell, ours: float | None) -> Compared:

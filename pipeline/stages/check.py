@@ -25,6 +25,7 @@ def run(arguments: argparse.Namespace) -> None:
     checked = check(results, numbers)
     if arguments.write:  # as a stage: a difference is a result, not a failure
         reports = results.files.root / "reports"
+        write_json(reports / "inputs.json", results.hashes())
         write_json(reports / "paper_check.json", checked.as_json())
         write_json(reports / "metrics.json", comparisons.metrics(numbers))
         shutil.rmtree(reports / "plots", ignore_errors=True)

@@ -86,4 +86,4 @@ class Costs:
         if keys.tasks and keys.train_rows:
             return keys.tasks * keys.train_rows
         edition = self.known.edition(dataset, keys.edition)
-        return 0.8 * (edition.rows or 10_000)
+        return (keys.train_share or 0.8) * (edition.rows or 10_000)

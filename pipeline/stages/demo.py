@@ -13,7 +13,9 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
+from pipeline import settings
 from pipeline.errors import UserError
+from pipeline.files import Files, replacing
 
 FOLDER = Path(".demo")
 SMOKE = {"profile": "smoke", "datasets": ["frequency", "sine_and_line"]}
@@ -26,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     folder: Path = arguments.folder
+    settings.load(Files())  # a mistake in it shall not be copied first
     copy_project(Path(), folder)
     use_smoke_budget(folder / "params.yaml")
     command = [sys.executable, "-m", "pipeline", "run", "--jobs", str(arguments.jobs)]
@@ -49,14 +52,11 @@ def copy_project(root: Path, folder: Path) -> None:
     if listed.returncode:
         raise UserError(f"{root.resolve()}: not a git repository; clone the project with git")
     # Results and lock files are the copy's own: they come from its own runs.
-    own = ("results/", "reports/", "data/")
-    names = [
-        name
-        for name in listed.stdout.decode().split("\0")
-        if name and not name.endswith("dvc.lock") and (root / name).exists()
-    ]
-    for name in names:
-        if name.startswith(own) and name.endswith((".json", ".csv", ".html", ".svg", ".png")):
+    made = ("results/", "reports/", "data/")
+    by_people = ("results/dvc.yaml", "reports/paper.yaml", "reports/notebooks/")
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        made_by_a_stage = name.startswith(made) and not name.startswith(by_people)
+        if made_by_a_stage or name.endswith("dvc.lock") or not (root / name).exists():
             continue
         target = folder / name
         content = (root / name).read_bytes()
@@ -68,8 +68,8 @@ def copy_project(root: Path, folder: Path) -> None:
 
 
 def use_smoke_budget(params: Path) -> None:
-    yaml = YAML()  # keeps the comments
-    content = yaml.load(params)
+    round_trip = YAML()  # keeps the comments
+    content = round_trip.load(params)
     content.update(SMOKE)
-    with params.open("w") as file:
-        yaml.dump(content, file)
+    with replacing(params) as temporary:
+        round_trip.dump(content, temporary)

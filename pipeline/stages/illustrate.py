@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,8 +19,9 @@ COUNTRIES = ("ETH", "HTI", "IND", "NGA", "NOR", "ZMB")
 HIGHLIGHTED = {"death_rate": [f"{country} 2010" for country in COUNTRIES]}
 """Tasks whose curves the report shows by name."""
 HOURS = (8, 12, 17, 22)
-MOST_TASKS = 60
-GRID = 60
+MOST_TASKS, GRID = 60, 60
+EXPLORED, EXPLORED_GRID = 21, 40
+"""Values of each of two task parameters, and of the feature; the report interpolates."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,21 +37,22 @@ def run(arguments: argparse.Namespace) -> None:
         if experiment.name in OBSERVED:
             result["observed"] = OBSERVED[experiment.name](experiment.prepared.frame)
         dimensions = read_result(files.result("dimension", experiment.name, "lc"), "dimensions")
+        networks = {d: load_network(models / f"{d}.safetensors") for d in "12" if d in dimensions}
         result["task_uncertainty"] = {
-            dimension: _uncertainty(experiment, dimension, dimensions[dimension]["rmse"])
-            for dimension in ("1", "2")
-            if dimension in dimensions
+            d: _uncertainty(experiment, network, dimensions[d]["rmse"])
+            for d, network in networks.items()
         }
-        if "1" in dimensions:
-            scalar = load_network(models / "1.safetensors")
-            result.update(_curves(experiment, scalar))
-            if experiment.name == "frequency":
-                result["likelihood"] = illustrations.likelihoods(
-                    scalar,
-                    experiment.prepared.info["keys"]["noise"],
-                    dimensions["1"]["rmse"],
-                    experiment.prepared.info["seeds"]["data"],
-                )
+        if "1" in networks:
+            result.update(_curves(experiment, networks["1"]))
+        if "2" in networks:
+            result["explorer"] = _explorer(experiment, networks["2"])
+        if "1" in networks and experiment.name == "frequency":
+            result["likelihood"] = illustrations.likelihoods(
+                networks["1"],
+                experiment.prepared.info["keys"]["noise"],
+                dimensions["1"]["rmse"],
+                experiment.prepared.info["seeds"]["data"],
+            )
 
 
 def _yearly(frame: pd.DataFrame) -> dict[str, Any]:
@@ -94,30 +96,46 @@ OBSERVED = {"bike_sharing": _by_hour, "death_rate": _points, "inflation": _yearl
 """What the paper's figures show of the data itself, summarised or for a few tasks."""
 
 
-def _uncertainty(experiment: Experiment, dimension: str, rmse: float) -> dict[str, list[float]]:
-    folder = experiment.files.models(experiment.name) / "dimension-lc"
-    trained = load_network(folder / f"{dimension}.safetensors")
+def _uncertainty(experiment: Experiment, trained: Trained, rmse: float) -> dict[str, list[float]]:
     rows = experiment.rows.take(experiment.prepared.train_rows())
     stds = illustrations.posterior_stds(trained, rows, (rmse / trained.scaler.y_std) ** 2)
-    return {
-        task: [significant(std, 5) for std in values]
-        for task, values in zip(experiment.tasks, stds, strict=True)
-    }
+    return {task: _rounded(values) for task, values in zip(experiment.tasks, stds, strict=True)}
+
+
+class Line(NamedTuple):
+    """Inputs along the first number; other features at their mean or most frequent value."""
+
+    feature: str
+    grid: np.ndarray
+    level_feature: str | None
+    inputs: dict[str, np.ndarray]  # for each level of a feature that has two or three
+
+
+def _line(experiment: Experiment, points: int) -> Line | None:
+    frame, features = experiment.prepared.frame, experiment.prepared.info["features"]
+    numbers = [feature["name"] for feature in features if feature["kind"] == "number"]
+    if not numbers:
+        return None
+    by_level = [f for f in features if len(f.get("categories", ())) in (2, 3)]
+    level_feature = by_level[0]["name"] if by_level else None
+    columns: dict[str, Any] = {"task": experiment.tasks[0], "target": 0.0}
+    for feature in features:
+        values, is_number = frame[feature["name"]], feature["kind"] == "number"
+        columns[feature["name"]] = values.mean() if is_number else values.mode().iloc[0]
+    grid = np.linspace(frame[numbers[0]].min(), frame[numbers[0]].max(), points)
+    columns[numbers[0]] = grid
+    inputs = {}
+    for level in by_level[0]["categories"] if by_level else [""]:
+        line = pd.DataFrame(columns | ({level_feature: level} if level_feature else {}))
+        inputs[level] = experiment.prepared.encode(line, experiment.settings.params.categories).x
+    return Line(numbers[0], grid, level_feature, inputs)
 
 
 def _curves(experiment: Experiment, scalar: Trained) -> dict[str, Any]:
-    """The fitted response of the network with one task parameter, along the first number."""
-    info, frame = experiment.prepared.info, experiment.prepared.frame
-    numbers = [feature for feature in info["features"] if feature["kind"] == "number"]
-    if not numbers:
+    """The fitted response of the network with one task parameter."""
+    line = _line(experiment, GRID)
+    if line is None:
         return {}
-    along = numbers[0]["name"]
-    by_level = [f for f in info["features"] if len(f.get("categories", ())) in (2, 3)]
-    level_feature = by_level[0]["name"] if by_level else None
-    levels = by_level[0]["categories"] if by_level else [""]
-    grid = np.linspace(frame[along].min(), frame[along].max(), GRID)
-    inputs = {level: _line(experiment, along, grid, level_feature, level) for level in levels}
-
     beta = illustrations.parameters(scalar)
     shown = set(illustrations.spread(beta[:, 0], MOST_TASKS).tolist())
     shown |= {
@@ -128,15 +146,15 @@ def _curves(experiment: Experiment, scalar: Trained) -> dict[str, Any]:
     numbers_shown = np.array(sorted(shown))
     curves = {
         level: illustrations.responses(scalar, x, beta[numbers_shown])
-        for level, x in inputs.items()
+        for level, x in line.inputs.items()
     }
     moved = np.linspace(beta.min(), beta.max(), 31)
-    response = illustrations.responses(scalar, inputs[levels[0]], moved[:, None])
+    response = illustrations.responses(scalar, next(iter(line.inputs.values())), moved[:, None])
     return {
         "curves": {
-            "feature": along,
-            "grid": _rounded(grid),
-            "level_feature": level_feature,
+            "feature": line.feature,
+            "grid": _rounded(line.grid),
+            "level_feature": line.level_feature,
             "tasks": {
                 experiment.tasks[number]: {
                     level: _rounded(values[place]) for level, values in curves.items()
@@ -145,31 +163,38 @@ def _curves(experiment: Experiment, scalar: Trained) -> dict[str, Any]:
             },
         },
         "response": {
-            "feature": along,
-            "grid": _rounded(grid),
+            "feature": line.feature,
+            "grid": _rounded(line.grid),
             "beta": _rounded(moved),
             "values": [_rounded(values) for values in response],
         },
     }
 
 
-def _line(
-    experiment: Experiment, along: str, grid: np.ndarray, level_feature: str | None, level: str
-) -> np.ndarray:
-    """Inputs along one feature; the others stay at their mean or most frequent value."""
-    frame = experiment.prepared.frame
-    columns: dict[str, Any] = {"task": experiment.tasks[0], "target": 0.0}
-    for feature in experiment.prepared.info["features"]:
-        values = frame[feature["name"]]
-        columns[feature["name"]] = (
-            values.mean() if feature["kind"] == "number" else values.mode().iloc[0]
-        )
-    columns[along] = grid
-    if level_feature:
-        columns[level_feature] = level
-    line = pd.DataFrame(columns)
-    return experiment.prepared.encode(line, experiment.settings.params.categories).x
+def _explorer(experiment: Experiment, pair: Trained) -> dict[str, Any]:
+    """Two task parameters: which tasks are alike, and the response wherever one moves them."""
+    rows = experiment.rows.take(experiment.prepared.train_rows())
+    means = np.bincount(rows.task, rows.y) / np.bincount(rows.task)
+    context = pair.network.views["L"].double().cpu().numpy()  # beta adds `context @ beta`
+    found: dict[str, Any] = {
+        "target_mean": dict(zip(experiment.tasks, _rounded(means), strict=True)),
+        "metric": [_rounded(row) for row in context.T @ context],
+    }
+    line = _line(experiment, EXPLORED_GRID)
+    if line is not None:
+        beta = illustrations.parameters(pair)
+        axes = np.linspace(beta.min(axis=0), beta.max(axis=0), EXPLORED).T
+        points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+        level, x = next(iter(line.inputs.items()))
+        found["response"] = {
+            "feature": line.feature,
+            "level": f"{line.level_feature} {level}" if line.level_feature else "",
+            "grid": _rounded(line.grid),
+            "beta": [_rounded(axis) for axis in axes],
+            "values": [_rounded(curve, 4) for curve in illustrations.responses(pair, x, points)],
+        }
+    return found
 
 
-def _rounded(values: np.ndarray) -> list[float]:
-    return [significant(value, 5) for value in values]
+def _rounded(values: np.ndarray, digits: int = 5) -> list[float]:
+    return [significant(value, digits) for value in values]

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from pipeline import settings
-from pipeline.datasets import registry, sources, splits
+from pipeline.datasets import own, registry, sources, splits
 from pipeline.datasets.table import Table
 from pipeline.errors import UserError
 from pipeline.files import Files, replacing, sha256, write_json
@@ -32,7 +32,11 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         edition = sources.load(files.sources).edition(dataset, keys.edition)
         paths = [files.raw(dataset, keys.edition) / source.name for source in edition.files]
-        table = registry.parse(dataset, keys.edition, edition, paths)
+        table = (
+            own.parse(keys, *paths)
+            if keys.is_own
+            else registry.parse(dataset, keys.edition, edition, paths)
+        )
         origin |= {"comparable": edition.comparable, "differs": edition.differs}
         origin["raw"] = {path.name: sha256(path) for path in paths}
     names = [feature.name for feature in table.features]
@@ -44,8 +48,10 @@ def run(arguments: argparse.Namespace) -> None:
             )
         frame = splits.without_leak(frame, names)
         origin |= {"comparable": False, "differs": f"{origin['differs']} Clean split.".strip()}
-    rule = registry.module(dataset).SPLIT
+    rule = own.split_rule(keys) if keys.is_own else registry.module(dataset).SPLIT
     frame = splits.split(frame, names, rule, seeds.split, dataset)
+    if keys.is_own:
+        own.check_split(f"params.yaml: dataset.{dataset}", table, frame)
     info = {
         "dataset": dataset,
         **origin,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # what the notebooks import, and so what a report's stage dep
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("page", nargs="*", help=f"of {', '.join(PAGES)}; all if none is given")
     parser.add_argument(
-        "--readme", action="store_true", help="write the table of results into README.md instead"
+        "--readme", action="store_true", help="write the tables in README.md and docs/ instead"
     )
 
 
@@ -28,7 +28,8 @@ def run(arguments: argparse.Namespace) -> None:
         from pipeline.reporting import readme
         from pipeline.reporting.results import Results
 
-        print(f"{readme.rewrite(Results(files))}: the table is up to date")
+        for path in readme.rewrite(Results(files)):
+            print(f"{path}: the table is up to date")
         return
     for page in arguments.page:
         if page not in PAGES:

@@ -9,6 +9,7 @@ from pipeline.adaptation.frozen import value, value_and_slope
 from pipeline.adaptation.objective import Prior, Problem
 from pipeline.models.network import Network, Shape
 from pipeline.training.data import Tensors
+from tests.adaptation.conftest import NOISE
 
 COUNTS = [7, 0, 1, 30, 3]
 
@@ -67,6 +68,54 @@ def test_thinned_problem_estimates_the_full_one(world):
     assert thin.objective(beta)[0] == pytest.approx(full.objective(beta)[0], rel=0.5)
     np.testing.assert_array_equal(thin.objective(beta)[1:], full.objective(beta)[1:])
     assert full.thinned(200) is full
+
+
+def test_thinned_rows_are_evenly_spaced_and_weigh_as_much_as_all(world):
+    counts = [9, 7, 0, 1]
+    made = world(counts)
+    thin = made.problem().thinned(3)
+    beta = np.random.default_rng(5).normal(size=(len(counts), 2))
+    found = thin.objective(beta)
+    for task, count in enumerate(counts):
+        own = torch.nonzero(made.rows.task == task)[:, 0]
+        kept = min(count, 3)
+        rows = own[torch.arange(kept) * count // max(kept, 1)]
+        picked = Tensors(made.rows.x[rows], torch.zeros(kept, dtype=torch.int64), made.rows.y[rows])
+        noise = NOISE * kept / count if count else NOISE
+        expected = Problem(made.network, picked, 1, noise, made.prior).objective(beta[task][None])
+        np.testing.assert_allclose(found[task], expected[0], rtol=1e-12)
+
+
+def test_a_rectangle_is_as_large_as_the_block_allows(monkeypatch):
+    monkeypatch.setattr(objective_module, "BLOCK_ROWS", 10)
+
+    def cut(*counts):
+        parts = objective_module._rectangles(np.arange(len(counts)), np.array(counts))
+        return [part.tolist() for part in parts]
+
+    assert cut(1, 2, 3, 4, 20) == [[0, 1, 2], [3], [4]]
+    assert cut(5, 5) == [[0, 1]]
+    assert cut(5, 5, 5, 5) == [[0, 1], [2, 3]]
+    assert cut() == []
+
+
+def test_an_inverse_is_symmetric_to_the_last_bit():
+    roots = np.random.default_rng(6).normal(size=(5, 4, 4))
+    matrices = roots @ roots.swapaxes(1, 2) + 0.1 * np.eye(4)
+    found = objective_module.inverse(matrices)
+    np.testing.assert_array_equal(found, found.swapaxes(1, 2))
+    np.testing.assert_allclose(found @ matrices, np.broadcast_to(np.eye(4), (5, 4, 4)), atol=1e-9)
+
+
+def test_the_ridge_of_the_prior_is_a_millionth_of_the_mean_variance():
+    beta = np.random.default_rng(7).normal(size=(9, 3)) * [1.0, 5.0, 20.0]
+    covariance = np.cov(beta.T)
+    ridge = 1e-6 * np.trace(covariance) / 3
+    expected = covariance + ridge * np.eye(3)
+    np.testing.assert_allclose(Prior.of(beta).covariance, expected, rtol=1e-14)
+    off = np.diag(Prior.of(beta).covariance - covariance)
+    np.testing.assert_allclose(off, ridge, rtol=1e-6)
+    assert Prior.of(np.ones((2, 1))).covariance == 1e-12
 
 
 def test_prior_is_the_covariance_of_the_base_tasks():

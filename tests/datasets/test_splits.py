@@ -18,6 +18,8 @@ def table(sizes: list[int], seed: int = 0) -> pd.DataFrame:
 
 
 SIZES = [1, 2, 3, 10, 35, 100]
+DRAW = [0.16043942255947108, 0.0819090457863193, 0.6461472497350175]
+GROUPS_OF_SEVEN = [0, 0, 2, 1, 2, 0, 1]
 
 
 def split(frame: pd.DataFrame, rule: splits.Rule, seed: int = 2) -> pd.DataFrame:
@@ -33,6 +35,19 @@ def test_task_share_is_rounded_up() -> None:
 def test_row_share_counts_all_rows() -> None:
     frame = split(table([100] * 80 + [28]), RowShare(1344 / 8028))
     assert (frame["part"] == "test").sum() == 1344
+
+
+def test_half_a_row_is_rounded_up() -> None:
+    assert (split(table([10]), RowShare(0.25))["part"] == "test").sum() == 3
+    assert (split(table([10]), RowShare(0.24))["part"] == "test").sum() == 2
+
+
+def test_a_draw_is_the_same_for_ever() -> None:
+    """Another stream would be another split of every dataset, and no other test would see it."""
+    draw = splits.generator(2, "part", "toy").random(3)
+    np.testing.assert_array_equal(draw, DRAW)
+    frame = split(table([2] * 7), TaskShare(0.5))
+    assert frame.groupby("task")["group"].first().tolist() == GROUPS_OF_SEVEN
 
 
 def test_given_parts_are_kept() -> None:
@@ -124,6 +139,19 @@ def test_validation_part(fraction: float) -> None:
     assert found.tolist() == expected.tolist()
 
 
+def test_a_leak_is_found_among_very_many_equal_inputs() -> None:
+    rows = 200_000  # as pairs, ten thousand million
+    raw = pd.DataFrame(
+        {
+            "task": "a",
+            "x": 1.0,
+            "target": np.arange(rows) // 3.0,
+            "part": np.where(np.arange(rows) % 6 == 1, "test", "train"),
+        }
+    )
+    assert splits.leaked(raw, ["x"]).sum() == pytest.approx(rows / 3, abs=2)
+
+
 def test_leak_is_found() -> None:
     raw = pd.DataFrame(
         {
@@ -139,6 +167,50 @@ def test_leak_is_found() -> None:
     assert not splits.leaked(raw, ["x"]).any()
 
 
+def rows_twice(difference: float, targets: list[float]) -> pd.DataFrame:
+    """The last row is the first one once more, in the test part, its target a little off."""
+    return pd.DataFrame(
+        {
+            "task": "a",
+            "x": [*range(len(targets)), 0],
+            "target": [*targets, targets[0] + difference],
+            "part": ["train"] * len(targets) + ["test"],
+        }
+    )
+
+
+def test_equal_targets_are_those_within_a_millionth_of_the_deviation() -> None:
+    targets = [0.0, 30.0, 60.0]
+    tolerance = 1e-6 * np.std([*targets, 0.0])
+    for share, expected in ((0.99, True), (1.01, False), (-0.99, True), (-1.01, False)):
+        raw = rows_twice(share * tolerance, targets)
+        assert splits.leaked(raw, ["x"]).tolist() == [expected, False, False, False]
+
+
+def test_a_target_without_deviation_can_leak() -> None:
+    assert splits.leaked(rows_twice(0.0, [5.0, 5.0]), ["x"]).tolist() == [True, False, False]
+
+
+def test_a_task_without_rows_in_the_mask_has_none() -> None:
+    frame = pd.DataFrame({"task": ["a", "a", "b", "c"]})
+    mask = np.array([True, True, True, False])
+    assert selection.counts_per_row(frame, mask).tolist() == [2, 2, 1, 0]
+
+
+def test_validation_never_takes_all_rows_of_a_task() -> None:
+    frame = pd.DataFrame(
+        {
+            "task": ["a"] * 3 + ["b"],
+            "part": "train",
+            "size_order": [0, 1, 2, 0],
+            "validation_order": [2, 0, 1, 0],
+        }
+    )
+    assert selection.validation_mask(frame, 1.0, 0.9).tolist() == [False, True, True, False]
+    alone = frame.iloc[[0, 3]].assign(size_order=0)  # one row a task: every second is taken
+    assert selection.validation_mask(alone, 1.0, 0.9).tolist() == [False, True]
+
+
 def test_two_rows_a_task_still_leave_some_to_validate() -> None:
     frame = pd.DataFrame(
         {
@@ -149,5 +221,5 @@ def test_two_rows_a_task_still_leave_some_to_validate() -> None:
         }
     )
     validation = selection.validation_mask(frame, 1.0, 0.2)
-    assert validation.sum() == 6
+    assert np.flatnonzero(validation).tolist() == [4, 9, 14, 19, 24, 29]
     assert frame.loc[~validation, "task"].nunique() == 15

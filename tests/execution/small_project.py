@@ -46,6 +46,8 @@ if Path("fail-" + name).exists():
     raise SystemExit(3)
 pause = Path("pause")
 time.sleep(float(pause.read_text()) if pause.exists() else float(wait))
+while Path("hold").exists():
+    time.sleep(0.05)
 Path("out").mkdir(exist_ok=True)
 Path(f"out/{name}.bin").write_text(f"{name} {value}\\n" * 3)
 Path(f"out/{name}.json").write_text(json.dumps({"value": value}))

@@ -61,17 +61,18 @@ def test_a_missing_output_is_a_failure(project: Project) -> None:
 
 
 def test_a_dependency_that_changes_during_the_run_is_not_recorded(project: Project) -> None:
-    project.write("pause", "3")
+    project.write("hold", "")
     running = project.start("run", "--jobs", "1", "prepare")
     wait_for(project.root / "scratch" / "progress" / "prepare.txt")  # the log is buffered
     project.write("source.txt", "changed in the middle\n")
+    (project.root / "hold").unlink()
     report, _ = running.communicate(timeout=60)
     assert running.returncode == 1
     assert "its dependency source.txt changed while it ran; nothing is recorded" in report
     assert not (project.root / "dvc.lock").exists()
 
 
-def wait_for(path: Path, seconds: float = 30) -> None:
+def wait_for(path: Path, seconds: float = 120) -> None:
     give_up = time.monotonic() + seconds
     while not (path.exists() and path.read_text()):
         assert time.monotonic() < give_up, f"{path} did not appear"
@@ -79,7 +80,7 @@ def wait_for(path: Path, seconds: float = 30) -> None:
 
 
 def test_other_dvc_commands_work_during_a_run_but_no_second_run(project: Project) -> None:
-    project.write("pause", "30")
+    project.write("hold", "")
     running = project.start("run", "--jobs", "1", "prepare")
     try:
         wait_for(project.root / "scratch" / "progress" / "prepare.txt")
@@ -94,18 +95,20 @@ def test_other_dvc_commands_work_during_a_run_but_no_second_run(project: Project
 
 def test_a_run_waits_for_a_lock_of_dvc(project: Project) -> None:
     holder = """
-import time
+import sys
 from dvc.repo import Repo
 with Repo(".").lock:
     print("locked", flush=True)
-    time.sleep(5)
+    sys.stdin.read()
 """
     command = [project.command()[0], "-c", holder]
-    with subprocess.Popen(command, cwd=project.root, text=True, stdout=subprocess.PIPE) as other:
-        assert other.stdout is not None
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=project.root, **pipes) as other:
         other.stdout.readline()
-        report = project.call("run", "--jobs", "1", "prepare")
-    assert "Waiting for DVC's lock" in report
+        running = project.start("run", "--jobs", "1", "prepare")
+        assert "Waiting for DVC's lock" in running.stdout.readline()
+        other.stdin.close()
+    report, _ = running.communicate(timeout=120)
     assert "1 stages run" in report
 
 

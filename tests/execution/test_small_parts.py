@@ -9,9 +9,12 @@ import pytest
 
 from pipeline.errors import UserError
 from pipeline.execution.display import Running, Snapshot, duration, render
+from pipeline.execution.estimates import Estimates
 from pipeline.execution.gpus import gpu_of_worker, visible_gpus
 from pipeline.execution.lifeline import RunLock, is_alive
 from pipeline.execution.lockfile import LockFile
+from pipeline.execution.plan_report import show as show_plan
+from pipeline.execution.planning import Plan, Step
 from pipeline.execution.repository import file_name, kind, resolve_targets
 from pipeline.execution.schedule import remaining_path, wall_time
 
@@ -139,6 +142,22 @@ def test_the_live_picture_names_what_runs() -> None:
     assert text.splitlines()[2].startswith("train@a")
     assert "12 s of about 1 min 15 s" in text
     assert "epoch 3 of 9" in text
+
+
+def test_a_plan_on_a_narrow_terminal_has_every_name_whole() -> None:
+    from rich.console import Console
+
+    names = [f"results/dvc.yaml:dimension@sine_and_line-{model}" for model in ("lc", "ll", "cs")]
+    names += ["report@task_parameters", "train@schools-lc", "dimension@schools-lc"]
+    why = "its dependency pipeline/models/network.py has changed"
+    steps = {name: Step(name, None, "stale", why, 8000.0, "an estimate") for name in names}
+    console = Console(width=80, record=True, file=io.StringIO())
+    show_plan(Plan(steps, [], 0, {}, Estimates([])), 2, console)
+    text = console.export_text()
+    assert max(map(len, text.splitlines())) <= 80
+    assert "…" not in text and "and 1 more" in text
+    for name in names[:-1]:
+        assert name.rpartition(":")[2] in text
 
 
 def test_durations() -> None:

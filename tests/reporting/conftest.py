@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,11 +32,12 @@ def render(root: Path, *pages: str) -> None:
     """Run the notebooks' cells here: a kernel for each would take most of the time."""
     for page in pages or PAGES:
         cells = json.loads((ROOT / f"reports/notebooks/{page}.ipynb").read_text())["cells"]
-        names: dict = {}
+        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        script = root / "notebook.py"
+        script.write_text("\n".join(code))
         with working_in(root):
-            for cell in cells:
-                if cell["cell_type"] == "code":
-                    exec("".join(cell["source"]), names)
+            runpy.run_path(str(script))
+        script.unlink()
 
 
 @pytest.fixture(scope="session")

@@ -229,6 +229,19 @@ class Project:
                 "beta": beta,
                 "values": [[math.sin(6 * (g + b)) for g in grid] for b in beta],
             },
+            "explorer": {
+                "target_mean": {t: float(place) for place, t in enumerate(tasks)},
+                "metric": [[4.0, 0.0], [0.0, 1.0]],
+                "response": {
+                    "feature": "x",
+                    "level": "sex female" if dataset == "death_rate" else "",
+                    "grid": grid,
+                    "beta": [beta, beta],
+                    "values": [
+                        [math.sin(6 * (g + b)) + c for g in grid] for b in beta for c in beta
+                    ],
+                },
+            },
         }
         if dataset == "frequency":
             bump = [[math.exp(-((g - 0.4) ** 2) * 20 * (n + 1)) for g in grid] for n in range(4)]

@@ -1,32 +1,20 @@
 """The pages in headless Chromium: no error, every image and link there, the tables complete."""
 
-import shutil
-import subprocess
 from urllib.parse import unquote
 
 import pytest
 
 from pipeline.reporting.labels import PAGES
+from tests.reporting.browser import needs_chromium, open_page
 from tests.reporting.conftest import SOME
 from tests.reporting.reading import Reader
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here")
-SWITCHES = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-dev-shm-usage",
-    "--enable-logging=stderr",
-    "--dump-dom",
-)
+pytestmark = needs_chromium
 
 
 def visit(path, profile):
-    command = [CHROMIUM, *SWITCHES, f"--user-data-dir={profile}", path.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    return Reader(done.stdout), [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    content, errors = open_page(path, profile)
+    return Reader(content), errors
 
 
 def test_a_broken_image_is_an_error_that_this_test_sees(tmp_path):

@@ -28,6 +28,7 @@ FIGURES = {
         "responses",
         "uncertainty",
     ],
+    "explore": ["maps"],
     "search": ["search_path", "training_curves"],
     "theory": ["architectures", "indicator", "pyramid", "residual_block", "sine_family"],
     "data": [],
@@ -40,6 +41,7 @@ TABLES = {
     "repeats": ["table_3"],
     "sizes": ["table_4"],
     "holdout": ["optimisers", "table_5"],
+    "explore": ["extremes"],
     "search": ["chosen", "table_6"],
     "data": ["clean", "editions", "hashes", "leakage", "table_1"],
     "methods": ["choices"],
@@ -82,22 +84,23 @@ def contents(folder):
 def test_papermill_writes_the_same_bytes_as_another_run(report, tmp_path):
     """Through the command line, in a kernel, in another folder, with another hash seed."""
     root = tmp_path / "elsewhere"
-    skip = shutil.ignore_patterns("*.html", "dimension", "scratch")
+    skip = shutil.ignore_patterns("*.html", "dimension", "explore", "scratch")
     shutil.copytree(report.root, root, ignore=lambda d, n: skip(d, n) if "reports" in d else [])
     environment = {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "7", "HOME": str(tmp_path)}
     result = subprocess.run(
-        [sys.executable, "-m", "pipeline", "report", "dimension"],
+        [sys.executable, "-m", "pipeline", "report", "dimension", "explore"],
         cwd=root,
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (result.returncode, result.stdout) == (0, "reports/dimension.html\n"), result.stderr
-    again = contents(root / "reports/dimension")
-    assert again == contents(report.root / "reports/dimension")
-    page = "reports/dimension.html"
-    assert (root / page).read_bytes() == (report.root / page).read_bytes()
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "reports/dimension.html\nreports/explore.html\n"
+    for page in ("reports/dimension", "reports/explore"):
+        assert contents(root / page) == contents(report.root / page)
+        html = f"{page}.html"
+        assert (root / html).read_bytes() == (report.root / html).read_bytes()
 
 
 def test_a_dataset_that_was_not_run_is_named_and_nothing_is_invented(project):
@@ -125,7 +128,8 @@ def test_a_project_without_any_result_has_pages_that_say_so(project):
         assert page in ("theory", "methods") or "results of this page are missing" in html, page
         if page != "theory":
             assert not names(root / "reports" / page, "svg"), page
-            assert html.count("Nothing is shown in its place.") == len(figures), page
+            expected = len(figures) + (page == "explore")  # the explorer itself is no file
+            assert html.count("Nothing is shown in its place.") == expected, page
 
 
 def test_results_of_other_datasets_are_ignored(project):

@@ -1,5 +1,7 @@
 """reports/paper.yaml: complete, and its mistakes are named."""
 
+import shutil
+
 import pytest
 import yaml
 
@@ -47,12 +49,13 @@ def test_numbers_stand_in_their_cell(paper, cell, value):
 def test_a_count_has_no_rounding_and_an_error_half_of_its_last_digit(paper):
     cells = {cell.name: cell for cell in paper.cells()}
     assert cells["datasets/schools/tasks"].allowed == 0
-    assert cells["base/frequency/lc"].allowed == pytest.approx(0.15 * 0.106 + 0.0005)
+    assert cells["base/frequency/lc"].allowed == pytest.approx(0.10 * 0.106 + 0.0005)
 
 
 def change(tmp_path, **sections):
     content = yaml.safe_load((ROOT / "reports/paper.yaml").read_text()) | sections
     (tmp_path / "reports").mkdir()
+    shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
     (tmp_path / "reports/paper.yaml").write_text(yaml.safe_dump(content))
     return Files(tmp_path)
 
@@ -61,6 +64,21 @@ def test_a_note_of_no_cell_is_an_error(tmp_path):
     files = change(tmp_path, notes=[{"cell": "base/frequenzy/lc", "note": "why"}])
     with pytest.raises(UserError, match="'base/frequenzy/lc' fits no cell"):
         load_paper(files)
+
+
+def test_a_note_for_one_profile_is_none_for_another(tmp_path):
+    note = {"cell": "base/frequency/lc", "profile": "smoke", "note": "minutes"}
+    paper = load_paper(change(tmp_path, notes=[note]))
+    found = {
+        profile: {cell.note for cell in paper.cells(profile)} for profile in ("smoke", "paper")
+    }
+    assert found == {"smoke": {"", "minutes"}, "paper": {""}}
+
+
+def test_a_note_for_no_profile_is_an_error(tmp_path):
+    note = {"cell": "base/frequency/lc", "profile": "workstatoin", "note": "why"}
+    with pytest.raises(UserError, match="no profile 'workstatoin'; valid: paper, smoke, work"):
+        load_paper(change(tmp_path, notes=[note]))
 
 
 def test_a_number_without_tolerance_is_an_error(tmp_path):

@@ -9,7 +9,7 @@ from tests.reporting.conftest import working_in
 def test_the_block_is_rewritten_and_the_rest_stays(project):
     made = project(1.01, ("frequency", "obesity"))
     run = made.root / "results/train/frequency/lc.run.json"
-    run.write_text(json.dumps({"seconds": 7200.0}))
+    run.write_text(json.dumps({"cpu_seconds": 7200.0, "cpu": "AVX2", "system": "Linux"}))
     readme = made.root / "README.md"
     readme.write_text("before\n<!-- results:begin -->\nold\n<!-- results:end -->\nafter\n")
     with working_in(made.root):
@@ -18,7 +18,7 @@ def test_the_block_is_rewritten_and_the_rest_stays(project):
     assert text.startswith("before\n<!-- results:begin -->\n")
     assert text.endswith("<!-- results:end -->\nafter\n")
     assert "| Frequency | 0.107 | 0.106 | 1.01 | matches |" in text
-    assert "2.0 hours" in text
+    assert "2.0 hours of processor time, one thread a training (Linux, AVX2)" in text
     assert "old" not in text and "Obesity" not in text
     with working_in(made.root):
         assert main(["report", "--readme"]) == 0
@@ -33,3 +33,18 @@ def test_a_readme_without_the_marks_is_an_error(project, capsys):
         (made.root / "README.md").write_text("nothing\n")
         assert main(["report", "--readme"]) == 2
     assert "<!-- results:begin -->" in capsys.readouterr().err
+
+
+def test_the_times_go_into_the_documentation(project):
+    made = project(datasets=("frequency", "obesity"))
+    for dataset, seconds in (("frequency", 90.0), ("obesity", 30.0)):
+        run = made.root / f"results/train/{dataset}/lc.run.json"
+        run.write_text(json.dumps({"cpu_seconds": seconds, "cpu": "AVX2", "system": "Linux"}))
+    for name in ("README.md", "docs/reproducibility.md"):
+        (made.root / name).parent.mkdir(exist_ok=True)
+        (made.root / name).write_text("<!-- results:begin --><!-- results:end -->")
+    with working_in(made.root):
+        assert main(["report", "--readme"]) == 0
+    text = (made.root / "docs/reproducibility.md").read_text()
+    assert "| frequency | 1.5 | 1.5 |" in text
+    assert "| all | 2.0 | 2.0 |" in text

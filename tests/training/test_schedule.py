@@ -41,7 +41,8 @@ def test_the_warm_up_is_linear_in_the_steps_from_the_lowest_rate_to_the_peak():
         rates += [schedule.rate(0.0), schedule.rate(0.5)]
         schedule.end_epoch(1.0)
     assert rates == pytest.approx([0.1 + 0.7 * step / 8 for step in range(8)])
-    assert schedule.rate() == 0.8
+    assert schedule.rate() == schedule.rate(0.5) == 0.8
+    assert RateSchedule(settings()).rate() == 0.1
 
 
 def after_warm_up(**changes):
@@ -58,6 +59,17 @@ def test_losses_of_the_warm_up_do_not_count_and_a_rate_stays_for_a_window():
         rates.append(schedule.rate())
         schedule.end_epoch(1.0)
     assert rates == [0.8] * 3 + [0.4] * 3 + [0.2] * 3
+
+
+def test_losses_have_converged_only_above_the_given_p():
+    schedule = after_warm_up(converged_p=1.0)  # the p of constant losses, which is not above it
+    for _ in range(9):
+        schedule.end_epoch(1.0)
+    assert schedule.rate() == 0.8
+
+
+def test_a_loss_that_is_no_number_has_no_slope():
+    assert convergence_p([1.0, float("nan"), 2.0]) == 1.0
 
 
 def test_a_falling_loss_keeps_its_rate():

@@ -97,6 +97,7 @@ def task_errors(results: Results) -> Drawing | Text:
             share = (np.arange(len(sorted_errors)) + 0.5) / len(sorted_errors)
             axis.plot(sorted_errors, share, color=style.colour, label=style.label)
         log_scale(axis.xaxis)
+        axis.set_ylim(0, 1)
         axis.set_title(plain(results.label(dataset)))
     legend_above(figure, max(axes, key=lambda axis: len(axis.lines)))
     figure.supxlabel("RMSE of a task", fontsize=8.5)

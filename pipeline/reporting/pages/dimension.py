@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from pipeline.reporting.blocks import Drawing, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
@@ -91,7 +92,7 @@ def sine_and_line(results: Results) -> Drawing | Text:
     edges = np.histogram_bin_edges([one[task][0] for task in one], bins=24).tolist()
     for kind, (colour, marker) in KINDS.items():
         names = [task for task in one if tasks.get(task, {}).get("kind") == kind]
-        left.hist([one[n][0] for n in names], bins=edges, color=colour, alpha=0.65, label=kind)
+        left.hist([one[n][0] for n in names], bins=edges, color=colour, alpha=0.65)
         right.scatter(
             [two[n][0] for n in names],
             [two[n][1] for n in names],
@@ -104,8 +105,8 @@ def sine_and_line(results: Results) -> Drawing | Text:
         )
     left.set(title="one task parameter", xlabel=r"$\beta$", ylabel="tasks")
     right.set(title="two task parameters", xlabel=r"$\beta_1$", ylabel=r"$\beta_2$")
-    left.legend()
-    right.legend()
+    left.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    legend_above(figure, right)
     return finish(
         figure,
         "sine_and_line",

@@ -67,7 +67,7 @@ def errors_by_share(results: Results) -> Drawing | Text:
                 )
         ticks = sorted(_shares(results))
         log_ticks(axis, ticks, [f"{share:.0%}" for share in ticks])
-        axis.set_ylim(bottom=0)
+        axis.set_ylim(0, 1.08 * axis.dataLim.ymax)  # a mark at the top is not cut
         axis.set_title(plain(results.label(dataset)))
     legend_above(figure, max(axes, key=lambda axis: len(axis.lines)))
     figure.supxlabel("share of the training rows", fontsize=8.5)

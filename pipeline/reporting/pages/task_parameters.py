@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
+from matplotlib.ticker import MaxNLocator
 
 from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
@@ -122,6 +123,7 @@ def uncertainty(results: Results) -> Drawing | Text:
             places, values - 2 * spread, values + 2 * spread, color=GREEN, alpha=0.35, linewidth=0
         )
         axis.plot(places, values, color=BLACK, linewidth=0.9)
+        axis.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         axis.set_title(plain(results.label(dataset)))
     figure.supxlabel("tasks, in the order of their parameter", fontsize=8.5)
     figure.supylabel(r"$\beta$", fontsize=8.5)

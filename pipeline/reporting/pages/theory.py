@@ -51,7 +51,7 @@ def indicator(tasks: int = 4, delta: float = 0.25) -> Drawing:
     return finish(
         figure,
         "indicator",
-        f"Theorem 1: the first two layers of its proof, for {tasks} tasks and δ = {delta:g}. At "
+        f"Theorem 2: the first two layers of its proof, for {tasks} tasks and δ = {delta:g}. At "
         "β = j the j-th output is one and the others zero: a scalar becomes the one-hot indicator.",
     )
 
@@ -66,6 +66,6 @@ def sine_family(tasks: int = 8) -> Drawing:
     return finish(
         figure,
         "sine_family",
-        f"Proposition on last-layer networks: on the {tasks} tasks sin(jx) no last-layer network "
+        f"Proposition 3: on the {tasks} tasks sin(jx) no last-layer network "
         f"with fewer than {tasks} features is exact; this is the lowest error that any can have.",
     )

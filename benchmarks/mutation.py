@@ -1,0 +1,170 @@
+"""Change the code that decides the numbers, one small change at a time: do the tests notice?
+
+Every mutant (benchmarks/mutants.py) is written into a copy of the project, where the file's own
+fast tests run. A mutant that no test notices has survived; the report names it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import resource
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.mutants import mutants
+from pipeline.files import write_json
+
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = {
+    "pipeline/training/schedule.py": ["tests/training/test_schedule.py"],
+    "pipeline/datasets/splits.py": ["tests/datasets/test_splits.py"],
+    "pipeline/tables/selection.py": ["tests/datasets/test_splits.py"],
+    "pipeline/tables/metrics.py": ["tests/tables/test_metrics.py"],
+    "pipeline/adaptation/objective.py": [
+        "tests/adaptation/test_objective.py",
+        "tests/adaptation/test_fits.py",
+    ],
+}
+HEAVY = (
+    "hypothesis",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "pydantic",
+    "pytest",
+    "requests",
+    "scipy.stats",
+    "statsmodels.api",
+    "torch",
+)
+"""Imported once, before the forks: a mutant then costs no more than its tests."""
+SECONDS = 120
+"""Of the processor: a mutant whose tests take so long has made a loop endless and is noticed."""
+
+
+class Mutating:
+    """A pytest plugin: the collected tests run once for every mutant, each time in a fork."""
+
+    def __init__(self, path: Path, module: str, report: Path) -> None:
+        self.path, self.module, self.report = path, module, report
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        source = self.path.read_text(encoding="utf-8")
+        if self._noticed(session, source):
+            self.report.write_text(json.dumps("its tests fail without any change"))
+            return True
+        total, survivors = 0, []
+        for mutant in mutants(source):
+            total += 1
+            if not self._noticed(session, mutant.source):
+                survivors.append({"line": mutant.line, "was": mutant.before, "is": mutant.after})
+        self.report.write_text(json.dumps({"total": total, "survivors": survivors}))
+        return True
+
+    def _noticed(self, session: Any, source: str) -> bool:
+        self.path.write_text(source, encoding="utf-8")
+        child = os.fork()
+        if child == 0:
+            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+            os._exit(self._fails(session))
+        return os.waitpid(child, 0)[1] != 0
+
+    def _fails(self, session: Any) -> bool:
+        try:
+            reload_everywhere(self.module)
+        except Exception:  # a module that cannot be imported is noticed
+            return True
+        for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if session.testsfailed:
+                return True
+        return False
+
+
+def reload_everywhere(name: str) -> None:
+    """Load a module anew, also for those that have imported names from it."""
+    module = sys.modules[name]
+    before = dict(vars(module))
+    importlib.reload(module)
+    for other in list(sys.modules.values()):
+        if getattr(other, "__name__", "").split(".")[0] in ("pipeline", "tests"):
+            for key, value in list(vars(other).items()):
+                if other is not module and key in before and value is before[key]:
+                    setattr(other, key, getattr(module, key))
+
+
+def run_session(folder: Path, path: str, tests: list[str], report: Path) -> None:
+    """In a process of its own, which loads the project from the copy at `folder`."""
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(quiet, 2)
+    for name in [name for name in sys.modules if name.split(".")[0] in ("pipeline", "tests")]:
+        del sys.modules[name]
+    sys.path[:] = [str(folder), *(one for one in sys.path if Path(one).resolve() != ROOT)]
+    sys.dont_write_bytecode = True  # a mutant as long as the original would be taken for it
+    os.chdir(folder)
+    import pytest
+
+    module = path.removesuffix(".py").replace("/", ".")
+    options = ["-p", "no:cacheprovider", "--hypothesis-seed=0"]
+    pytest.main([*options, *tests], plugins=[Mutating(folder / path, module, report)])
+
+
+def examine(folder: Path, path: str, tests: list[str]) -> dict[str, Any]:
+    """Try every mutant of one file."""
+    report = folder.parent / "report.json"
+    report.unlink(missing_ok=True)
+    child = os.fork()
+    if child == 0:
+        try:
+            run_session(folder, path, tests, report)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    found = json.loads(report.read_text()) if report.exists() else "its tests cannot be collected"
+    if isinstance(found, str):
+        sys.exit(f"{path}: {found}: {' '.join(tests)}")
+    killed = found["total"] - len(found["survivors"])
+    for one in found["survivors"]:
+        print(f"  survived: {path}:{one['line']}: {one['was']} -> {one['is']}")
+    print(
+        f"{path}: {killed} of {found['total']} noticed ({killed / found['total']:.0%})", flush=True
+    )
+    return {"tests": tests, "killed": killed, **found}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*", help=f"of {', '.join(TESTS)}; all if none is given")
+    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/mutation.json"))
+    arguments = parser.parse_args()
+    unknown = [path for path in arguments.files if path not in TESTS]
+    if unknown:
+        parser.error(f"{unknown[0]}: not one of {', '.join(TESTS)}")
+    for name in HEAVY:
+        importlib.import_module(name)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "project"
+        skipped = shutil.ignore_patterns(".git", ".venv", ".demo", "scratch", "data", "__pycache__")
+        shutil.copytree(ROOT, folder, ignore=skipped)
+        files = {
+            path: examine(folder, path, tests)
+            for path, tests in TESTS.items()
+            if not arguments.files or path in arguments.files
+        }
+    killed = sum(file["killed"] for file in files.values())
+    total = sum(file["total"] for file in files.values())
+    print(f"{killed} of {total} mutants noticed ({killed / total:.1%})")
+    write_json(arguments.output, {"killed": killed, "total": total, "files": files})
+
+
+if __name__ == "__main__":
+    main()

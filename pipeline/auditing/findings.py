@@ -1,0 +1,66 @@
+"""What an audit says: checks, and the findings of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is not as it should be."""
+
+    where: str
+    what: str
+    look: str
+    """How to look closer, or the remedy."""
+
+
+@dataclass
+class Check:
+    """One question, how often it was asked, and where the answer was no."""
+
+    name: str
+    question: str
+    examined: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What a reader should know and is no fault; why a check was not made, for one."""
+
+    @property
+    def passed(self) -> bool:
+        return not self.findings
+
+    def ask(self, holds: bool, where: str, what: str, look: str) -> bool:
+        """Count one question; without `holds` it is a finding."""
+        self.examined += 1
+        if not holds:
+            self.findings.append(Finding(where, what, look))
+        return holds
+
+
+@dataclass(frozen=True)
+class Audit:
+    checks: tuple[Check, ...]
+
+    @classmethod
+    def of(cls, checks: Iterable[Check]) -> Audit:
+        return cls(tuple(checks))
+
+    @property
+    def passed(self) -> bool:
+        return all(check.passed for check in self.checks)
+
+    def summary(self) -> str:
+        asked = sum(check.examined for check in self.checks)
+        found = sum(len(check.findings) for check in self.checks)
+        verdict = "nothing found" if self.passed else f"{found} finding{'s' if found > 1 else ''}"
+        return f"{len(self.checks)} checks, {asked} questions: {verdict}."
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "passed": self.passed,
+            "summary": self.summary(),
+            "checks": [{"passed": check.passed, **asdict(check)} for check in self.checks],
+        }

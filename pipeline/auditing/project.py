@@ -1,0 +1,150 @@
+"""The project as an audit sees it: what dvc.yaml asks for, and what the lock files record."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pipeline import settings
+from pipeline.errors import UserError
+from pipeline.execution.repository import address, open_repository, relative
+from pipeline.files import Files
+
+LOCKS = {"dvc.yaml": "dvc.lock", "results/dvc.yaml": "results/dvc.lock"}
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A stage as dvc.yaml, resolved with the parameters, defines it."""
+
+    address: str
+    name: str
+    lock: str
+    command: str
+    deps: frozenset[str]
+    outs: Mapping[str, bool]
+    """Path: whether DVC's cache keeps it; otherwise git does."""
+    params: Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A stage as its lock file records it; hashes by path."""
+
+    command: str
+    deps: Mapping[str, str]
+    outs: Mapping[str, str]
+    params: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def code(self) -> list[str]:
+        return [path for path in self.deps if path.startswith("pipeline/")]
+
+    @property
+    def arguments(self) -> list[str]:
+        """`python -m pipeline train schools lc` -> train, schools, lc."""
+        return self.command.split()[3:]
+
+
+class Project:
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self.files = Files(self.root)
+        self.settings = settings.load(self.files)
+
+    @cached_property
+    def definitions(self) -> dict[str, Definition]:
+        from dvc.dependency.param import ParamsDependency
+        from dvc.exceptions import DvcException
+
+        repo = open_repository(self.root)
+        try:
+            stages = [stage for stage in repo.index.stages if stage.cmd]
+        except DvcException as error:
+            raise UserError(f"dvc.yaml: DVC cannot read the pipeline ({error})") from error
+        definitions = {}
+        for stage in stages:
+            params = [dep for dep in stage.deps if isinstance(dep, ParamsDependency)]
+            others = [dep for dep in stage.deps if not isinstance(dep, ParamsDependency)]
+            definitions[address(stage)] = Definition(
+                address(stage),
+                stage.name,
+                LOCKS.get(stage.path_in_repo, "dvc.lock"),
+                stage.cmd,
+                frozenset(map(relative, others)),
+                {relative(out): bool(out.use_cache) for out in stage.outs},
+                {relative(dep): frozenset(dep.params) for dep in params},
+            )
+        return definitions
+
+    @cached_property
+    def recorded(self) -> dict[str, Recorded]:
+        """By the stage's address, as in `definitions`."""
+        entries = {}
+        for pipeline, lock in LOCKS.items():
+            stages = self.yaml(lock).get("stages") or {}
+            for name, entry in stages.items():
+                place = name if pipeline == "dvc.yaml" else f"{pipeline}:{name}"
+                entries[place] = _recorded(lock, name, entry)
+        return entries
+
+    def yaml(self, path: str) -> Any:
+        """A YAML file as DVC reads it: version 1.2, in which 1e-8 is a number."""
+        from dvc.utils.serialize import YAMLFileCorruptedError, parse_yaml
+
+        file = self.root / path
+        if not file.exists():
+            return {}
+        try:
+            return parse_yaml(file.read_text(encoding="utf-8"), str(file)) or {}
+        except (YAMLFileCorruptedError, UnicodeDecodeError) as error:
+            raise UserError(
+                f"{path}: not valid YAML ({error}); restore it with `git checkout {path}`"
+            ) from error
+
+    @cached_property
+    def _ignore_patterns(self) -> list[str]:
+        path = self.root / ".dvcignore"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        return [line.strip("/ ") for line in lines if line.strip() and not line.startswith("#")]
+
+    def ignored(self, path: Path) -> bool:
+        """Whether .dvcignore leaves a path out of every folder's hash."""
+        return any(fnmatch.fnmatch(path.name, pattern) for pattern in self._ignore_patterns)
+
+    def value(self, file: str, key: str) -> Any:
+        """What stands under `a.b.c` in a parameter file; None if nothing does."""
+        content = self._parameters(file)
+        for part in key.split("."):
+            if not isinstance(content, dict) or part not in content:
+                return None
+            content = content[part]
+        return content
+
+    def _parameters(self, file: str) -> Any:
+        if file not in self._parameter_files:
+            self._parameter_files[file] = self.yaml(file)
+        return self._parameter_files[file]
+
+    @cached_property
+    def _parameter_files(self) -> dict[str, Any]:
+        return {}
+
+
+def _recorded(lock: str, name: str, entry: Any) -> Recorded:
+    try:
+        return Recorded(
+            entry["cmd"],
+            {dep["path"]: dep["md5"] for dep in entry.get("deps") or ()},
+            {out["path"]: out["md5"] for out in entry.get("outs") or ()},
+            entry.get("params") or {},
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UserError(
+            f"{lock}: stages.{name}: not an entry as DVC writes it ({error!r}); restore the file "
+            f"with `git checkout {lock}`"
+        ) from error

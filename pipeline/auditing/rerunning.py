@@ -1,0 +1,158 @@
+"""Run a stage again in a scratch copy that holds what its lock entry names, and compare."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.auditing.findings import Check
+from pipeline.auditing.hashing import dvc_hash
+from pipeline.auditing.project import Project, Recorded
+from pipeline.errors import UserError
+from pipeline.execution.repository import resolve_targets
+from pipeline.files import read_json, run_info
+
+Say = Callable[[str], None]
+ALWAYS = ("pipeline", "profiles", "params.yaml", "raw/sources.yaml")
+OTHER_MACHINE = 0.1
+"""Relative difference that other versions may make where no repeats tell how much it is."""
+
+
+def choose(project: Project, wanted: Sequence[str]) -> list[str]:
+    """Stages by name or, for a number, as many at random; the report is checked elsewhere."""
+    addresses = [place for place, entry in project.recorded.items() if _is_study(entry)]
+    chosen: dict[str, None] = {}
+    for word in wanted:
+        if word.isdecimal():
+            count = min(int(word), len(addresses))
+            chosen.update(dict.fromkeys(random.SystemRandom().sample(addresses, count)))
+        else:
+            chosen.update(dict.fromkeys(resolve_targets(addresses, [word])))
+    return list(chosen)
+
+
+def reruns(project: Project, places: Iterable[str], scratch: Path, say: Say) -> Check:
+    check = Check("reruns", "Does a stage that runs again give the same bits?")
+    for place in places:
+        copy = scratch / "rerun" / place.replace("/", "_")
+        shutil.rmtree(copy, ignore_errors=True)
+        bench = _Bench(project, copy, say)
+        bench.run(place)
+        _compare(project, check, place, copy)
+        shutil.rmtree(copy)
+    return check
+
+
+class _Bench:
+    """The copy in which stages run again."""
+
+    def __init__(self, project: Project, copy: Path, say: Say) -> None:
+        self.project, self.copy, self.say = project, copy, say
+        self.producers = {
+            out: place for place, entry in project.recorded.items() for out in entry.outs
+        }
+        for path in ALWAYS:
+            self._bring(path)
+
+    def run(self, place: str) -> None:
+        entry = self.project.recorded[place]
+        for path in entry.deps:
+            if (self.copy / path).exists() or self._bring(path):
+                continue
+            if path not in self.producers:
+                raise UserError(f"{path}: is missing and no stage makes it; `git checkout {path}`")
+            self.run(self.producers[path])  # data that is not here is made, or downloaded, first
+        self.say(f"running again: {place}")
+        done = subprocess.run(
+            [sys.executable, "-m", "pipeline", *entry.arguments],
+            cwd=self.copy,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "DVC_NO_ANALYTICS": "1"},
+        )
+        if done.returncode:
+            raise UserError(f"{place} cannot be run again: {done.stderr.strip()[-400:]}")
+
+    def _bring(self, path: str) -> bool:
+        source, target = self.project.root / path, self.copy / path
+        if not source.exists():
+            return False
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(source, target, ignore=ignored, dirs_exist_ok=True)
+        else:
+            shutil.copy2(source, target)
+        return True
+
+
+def _compare(project: Project, check: Check, place: str, copy: Path) -> None:
+    for out, recorded in project.recorded[place].outs.items():
+        anew = copy / out
+        if dvc_hash(anew, project.ignored) == recorded:
+            check.ask(True, out, "", "")
+        elif same_kind(run_info(project.root / out), run_info(anew)):
+            check.ask(
+                False,
+                out,
+                f"{place} ran again and gave other bits, with the same versions and processor kind",
+                f"`dvc repro --force {place}` and `git diff`",
+            )
+        elif out.endswith(".json"):
+            _within_spread(project, check, out, read_json(project.root / out), read_json(anew))
+
+
+def same_kind(before: Path, after: Path) -> bool:
+    """Whether two runs had the same versions, processor kind and device."""
+    if not (before.exists() and after.exists()):
+        return True
+    keys = ("versions", "cpu", "system", "device", "python")
+    one, two = read_json(before), read_json(after)
+    return all(one.get(key) == two.get(key) for key in keys)
+
+
+def _within_spread(project: Project, check: Check, out: str, ours: Any, anew: Any) -> None:
+    allowed = _spread(project, ours)
+    check.notes.append(f"{out}: other versions or another processor; {allowed:.0%} is allowed.")
+    for (where, before), (_, after) in zip(errors_in(ours), errors_in(anew), strict=False):
+        check.ask(
+            math.isclose(before, after, rel_tol=allowed),
+            f"{out}: {where}",
+            f"is {before:.6g}, now {after:.6g}: further apart than the repeats spread",
+            "`results/*.run.json` beside it has the versions it was made with",
+        )
+
+
+def _spread(project: Project, result: Any) -> float:
+    """How far the same settings with other seeds lie apart."""
+    path = project.files.result("repeats", result.get("dataset", ""), result.get("model", ""))
+    if not path.exists():
+        return OTHER_MACHINE
+    repeats = read_json(path)
+    return max(OTHER_MACHINE, repeats["max"] / repeats["min"] - 1)
+
+
+def errors_in(content: Any, where: str = "") -> list[tuple[str, float]]:
+    """Every `rmse` in a result, with its place."""
+    if isinstance(content, list):
+        content = dict(enumerate(content))
+    if not isinstance(content, dict):
+        return []
+    found = []
+    for key, value in content.items():
+        if key == "rmse" and isinstance(value, (int, float)):
+            found.append((f"{where}rmse", float(value)))
+        else:
+            found += errors_in(value, f"{where}{key}.")
+    return found
+
+
+def _is_study(entry: Recorded) -> bool:
+    return entry.arguments[:1] not in (["report"], ["check"])

@@ -1,0 +1,81 @@
+"""The task explorer as a block of a page: its data and its scripts stand in the page itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files as package_files
+from typing import Any
+
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
+
+from pipeline.reporting.blocks import ENVIRONMENT
+
+SCRIPTS = ("chart.js", "explorer.js")
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """Maps of tasks that a reader can search, colour and move in; see scripts/explorer.js."""
+
+    caption: str
+    datasets: Sequence[dict[str, Any]]
+    palette: Sequence[str]  # from the lowest value to the highest
+
+    def html(self, folder: str = "") -> str:
+        content = {"datasets": self.datasets, "palette": self.palette}
+        # `<`, `>`, `&` and `'` become escapes of JSON: no name can end the element or open one.
+        data = htmlsafe_json_dumps(content, allow_nan=False, separators=(",", ":"))
+        scripts = package_files("pipeline.reporting").joinpath("scripts")
+        source = "".join(scripts.joinpath(name).read_text("utf-8") for name in SCRIPTS)
+        return _EXPLORER.render(caption=self.caption, data=data, source=Markup(source))
+
+    def _repr_html_(self) -> str:
+        return f"<p>The explorer of {len(self.datasets)} datasets is on the page.</p>"
+
+
+_EXPLORER = ENVIRONMENT.from_string(
+    """\
+<figure class="explorer" id="explorer">
+<noscript><p class="missing">The explorer needs JavaScript, which is switched off here. What \
+follows below it does not.</p></noscript>
+<div data-part="live" hidden>
+<div class="controls">
+<label>Dataset <select data-part="dataset"></select></label>
+<label>Task <input data-part="task" type="search" list="explorer-tasks" autocomplete="off" \
+spellcheck="false"></label>
+<datalist id="explorer-tasks" data-part="tasks"></datalist>
+<label>Coloured by <select data-part="colour"></select></label>
+<span class="ramp"><span data-part="low"></span><i data-part="ramp"></i>\
+<span data-part="high"></span></span>
+<span class="problem" data-part="problem" role="status"></span>
+</div>
+<div class="views">
+<div>
+<svg data-part="map" viewBox="0 0 480 380" tabindex="0" role="application" \
+aria-label="Map of the tasks; arrow keys go to the next task in a direction"></svg>
+<p aria-live="polite"><b data-part="chosen"></b>: <span data-part="about"></span></p>
+<p>Most alike, by the distance in the network's first layer:</p>
+<ol data-part="nearest"></ol>
+</div>
+<div data-part="response">
+<svg data-part="curve" viewBox="0 0 480 380" role="img" aria-label="Predictions along one feature">\
+</svg>
+<div class="controls">
+<label>β₁ <input data-part="beta0" type="range"> <output data-part="value0"></output></label>
+<label>β₂ <input data-part="beta1" type="range"> <output data-part="value1"></output></label>
+<button type="button" data-part="back">back to the task</button>
+</div>
+<p data-part="range"></p>
+<p class="footnote" data-part="note"></p>
+</div>
+</div>
+</div>
+<figcaption>{{ caption }}</figcaption>
+</figure>
+<script type="application/json" id="explorer-data">{{ data }}</script>
+<script>
+{{ source }}</script>
+"""
+)

@@ -1,0 +1,188 @@
+"""Forgeries of the versioned results, one at a time, and what the audit says of each."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from pipeline.auditing.hashing import dvc_hash
+from pipeline.auditing.project import Project
+from pipeline.errors import UserError
+from pipeline.files import write_json
+from pipeline.stages import audit
+
+Tampering = Callable[["Clone"], None]
+
+
+class Clone:
+    """What a forger works on."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.dataset = Project(root).settings.params.datasets[0]
+
+    def result(self, study: str, name: str = "lc") -> Path:
+        return self.root / "results" / study / self.dataset / f"{name}.json"
+
+    def change(self, path: Path | str, old: str, new: str) -> None:
+        """Replace the first place where the pattern `old` stands; it must be there."""
+        file = self.root / path
+        before = file.read_text(encoding="utf-8")
+        after = re.sub(old, new, before, count=1, flags=re.DOTALL)
+        assert after != before, f"{file}: nothing matches {old}"
+        file.write_text(after, encoding="utf-8")
+
+    def one_digit(self, path: Path | str, after: str) -> None:
+        """Change the digit at the end of the first number behind `after`."""
+
+        def other(match: re.Match[str]) -> str:
+            return match[1] + str((int(match[2]) + 1) % 10)
+
+        file = self.root / path
+        before = file.read_text(encoding="utf-8")
+        changed = re.sub(
+            rf"({after}[^0-9]*?-?\d*\.?\d*)(\d)", other, before, count=1, flags=re.DOTALL
+        )
+        assert changed != before, f"{file}: no number behind {after}"
+        file.write_text(changed, encoding="utf-8")
+
+    def edit_json(self, path: Path, edit: Callable[[dict], None]) -> None:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        edit(content)
+        write_json(path, content)
+
+    def report(self, pattern: str) -> Path:
+        return sorted((self.root / "reports").glob(pattern))[0]
+
+    def forge_hash(self, path: Path) -> None:
+        """Write a file's new hash into both lock files, as a careful forger would."""
+        name = path.relative_to(self.root).as_posix()
+        new = dvc_hash(path, Project(self.root).ignored)
+        for lock in ("dvc.lock", "results/dvc.lock"):
+            file = self.root / lock
+            entry = rf"(path: {re.escape(name)}\n\s+hash: md5\n\s+md5: )\w+"
+            text = re.sub(entry, rf"\g<1>{new}", file.read_text(encoding="utf-8"))
+            file.write_text(text, encoding="utf-8")
+
+
+def lower_the_error_and_forge_the_hash(clone: Clone) -> None:
+    path = clone.result("train")
+    clone.edit_json(path, lambda content: content.update(rmse=content["rmse"] * 0.9))
+    clone.forge_hash(path)
+
+
+def choose_another_trial_and_forge_the_hash(clone: Clone) -> None:
+    def edit(content: dict) -> None:
+        worst = max(content["evaluations"], key=lambda one: one["score"])
+        content["best"], content["score"] = worst["settings"], worst["score"]
+
+    clone.edit_json(clone.result("tune"), edit)
+    clone.forge_hash(clone.result("tune"))
+
+
+def another_edition(clone: Clone) -> None:
+    clone.change("params.yaml", r"(edition: )\w+", r"\g<1>other")
+
+
+def another_edition_in_the_result(clone: Clone) -> None:
+    clone.change(clone.result("train"), r'"edition": "\w+"', '"edition": "other"')
+
+
+def drop_the_dataset(clone: Clone) -> None:
+    clone.change("params.yaml", rf"(datasets:.*?)(- )?{clone.dataset}(, |\n)", r"\g<1>")
+
+
+def drop_a_lock_entry(clone: Clone) -> None:
+    clone.change("dvc.lock", r"\n  linear@.*?(?=\n  \w+@)", "")
+
+
+def copy_a_result(clone: Clone) -> None:
+    shutil.copy(clone.result("train"), clone.result("train", "lc-better"))
+
+
+TAMPERINGS: dict[str, Tampering] = {
+    "a digit of a test error": lambda c: c.one_digit(c.result("train"), '"rmse"'),
+    "a digit of one task's error": lambda c: c.one_digit(c.result("train"), '"task_rmse"'),
+    "a digit of a trial's score": lambda c: c.one_digit(c.result("tune"), '"score"'),
+    "a digit of a repeat": lambda c: c.one_digit(c.result("repeats"), '"max"'),
+    "a digit on fewer rows": lambda c: c.one_digit(c.result("sizes"), '"rmse"'),
+    "a digit of a dimension": lambda c: c.one_digit(c.result("dimension"), '"rmse"'),
+    "a digit of a hold-out network": lambda c: c.one_digit(c.result("holdout"), '"rmse"'),
+    "a digit of a held-out task": lambda c: c.one_digit(c.result("adapt"), '"objective"'),
+    "a digit of linear regression": lambda c: c.one_digit(c.result("linear", "linear"), '"lr"'),
+    "a digit of the target's deviation": lambda c: c.one_digit(c.result("data", "table"), '"std"'),
+    "a digit of a figure's numbers": lambda c: c.one_digit(
+        sorted((c.root / "results/illustrate").glob("*/*.json"))[0].relative_to(c.root), '"'
+    ),
+    "a seed in a result": lambda c: c.one_digit(c.result("train"), '"seed"'),
+    "a lower error with a forged hash": lower_the_error_and_forge_the_hash,
+    "a worse trial with a forged hash": choose_another_trial_and_forge_the_hash,
+    "another edition in params.yaml": another_edition,
+    "another edition in a result": another_edition_in_the_result,
+    "a dataset less": drop_the_dataset,
+    "a result less": lambda c: c.result("train").unlink(),
+    "a result more": copy_a_result,
+    "a digit of a result's recorded hash": lambda c: c.one_digit(
+        "dvc.lock", rf"path: results/train/{c.dataset}/lc.json\n\s+hash: md5\n\s+md5: [a-f]*"
+    ),
+    "a digit of an absent table's hash": lambda c: c.one_digit(
+        "dvc.lock", rf"path: data/{c.dataset}/table.parquet\n\s+hash: md5\n\s+md5: [a-f]*"
+    ),
+    "a lock entry less": drop_a_lock_entry,
+    "another seed in params.yaml": lambda c: c.one_digit("params.yaml", "\n  train:"),
+    "other epochs in the profile": lambda c: c.one_digit(
+        f"profiles/{Project(c.root).settings.params.profile}.yaml", "epochs:"
+    ),
+    "another momentum in the code": lambda c: c.change(
+        "pipeline/training/trainer.py", "DIVERGED_LOSS = 100.0", "DIVERGED_LOSS = 200.0"
+    ),
+    "another split in the code": lambda c: c.change("pipeline/datasets/splits.py", "1e-9", "1e-3"),
+    "a digit of a raw file's hash": lambda c: c.one_digit("raw/sources.yaml", "rows:"),
+    "a digit of a page": lambda c: c.one_digit(c.report("base.html"), '<td class="number[^>]*>'),
+    "a digit of a table": lambda c: c.one_digit(c.report("base/*.csv"), ","),
+    "a line of a figure": lambda c: c.one_digit(c.report("*/*.svg"), "<path d="),
+    "a number of the paper": lambda c: c.one_digit("reports/paper.yaml", "base:.*?rows:.*?\\["),
+    "a verdict": lambda c: c.change(
+        "reports/paper_check.json", '"verdict": "\\w+', '"verdict": "x'
+    ),
+    "a metric": lambda c: c.one_digit("reports/metrics.json", ":"),
+    "a cell of a notebook": lambda c: c.change("reports/notebooks/base.ipynb", "page", "pages"),
+    "a digit of the README's table": lambda c: c.one_digit("README.md", "results:begin.*?\\|"),
+    "a benchmark": lambda c: c.one_digit(
+        sorted((c.root / "results/benchmarks").glob("*.json"))[0].relative_to(c.root), ":"
+    ),
+    "a run's seconds": lambda c: c.one_digit(
+        c.result("train").with_suffix(".run.json"), '"seconds"'
+    ),
+}
+
+
+def found_by(root: Path) -> list[str]:
+    """The names of the checks that find something; the report is not made anew here."""
+    parser = argparse.ArgumentParser()
+    audit.add_arguments(parser)
+    try:
+        project = Project(root)
+        found = audit.checks(project, root / "scratch", parser.parse_args(["--skip-reports"]))
+        return [check.name for check in found if not check.passed]
+    except UserError as error:
+        return [f"refused: {str(error).splitlines()[0]}"]
+
+
+def commit(root: Path) -> None:
+    """So that git does not give the forgery away."""
+    git(root, "add", "--all")
+    git(root, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "--quiet", "-m", "x")
+
+
+def undo(root: Path) -> None:
+    git(root, "reset", "--quiet", "--hard", "HEAD~1")
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=folder, check=True)
