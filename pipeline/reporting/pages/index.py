@@ -92,8 +92,8 @@ def ratios(results: Results, check: Check) -> Drawing | Text:
                 )
     axis.set_yticks(range(len(datasets)), [plain(results.label(d)) for d in datasets])
     axis.set_ylim(len(datasets) - 0.5, -0.5)
-    low, high = axis.get_xlim()
-    axis.set_xlim(min(low, 0.7), max(high, 1.4))
+    shown = [c.ratio for c in found.values() if c.column in SHOWN and c.ratio]
+    axis.set_xlim(min(0.7, *shown) / 1.2, max(1.4, *shown) * 1.2)
     log_scale(axis.xaxis)
     axis.set_xlabel("our error / the paper's")
     figure.legend(loc="outside upper center", ncols=3)
