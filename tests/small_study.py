@@ -109,6 +109,20 @@ def run(folder: Path, *targets: str, jobs: int = 2) -> str:
     return output
 
 
+def pipeline(folder: Path, *words: str, expected: int = 0) -> subprocess.CompletedProcess[str]:
+    """One command of the pipeline, which must end with this code."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "pipeline", *words],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == expected, ended.stdout + ended.stderr
+    return ended
+
+
 def dvc(folder: Path, *words: str) -> str:
     command = [sys.executable, "-m", "dvc", *words]
     ended = subprocess.run(

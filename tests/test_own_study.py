@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -31,16 +29,7 @@ def write_wells(path: Path) -> None:
 
 
 def pipeline(folder: Path, *words: str) -> str:
-    ended = subprocess.run(
-        [sys.executable, "-m", "pipeline", *words],
-        cwd=folder,
-        env=small_study.environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    return ended.stdout
+    return small_study.pipeline(folder, *words).stdout
 
 
 def status(folder: Path) -> set[str]:

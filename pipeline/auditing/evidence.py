@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import random
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from pipeline.auditing.findings import Check
 from pipeline.auditing.project import Project
 from pipeline.auditing.rerunning import reruns
 from pipeline.datasets import sources
+from pipeline.datasets.fetch import git_blob
 from pipeline.files import read_json, sha256
 from pipeline.tables import metrics
 from pipeline.tables.prepared import Prepared
@@ -32,7 +32,7 @@ def raw_files(project: Project) -> Check:
                 check.notes.append(f"{path.relative_to(project.root)} is not here.")
                 continue
             expected = source.sha256 or source.git_blob
-            actual = sha256(path) if source.sha256 else _git_blob(path)
+            actual = sha256(path) if source.sha256 else git_blob(path)
             if expected is None:
                 check.notes.append(f"{path.relative_to(project.root)}: no hash is known.")
                 continue
@@ -135,9 +135,3 @@ def _with_table(project: Project) -> Iterator[str]:
     for dataset in project.settings.params.datasets:
         if project.files.table(dataset).exists() and project.files.table_info(dataset).exists():
             yield dataset
-
-
-def _git_blob(path: Path) -> str:
-    content = path.read_bytes()
-    head = f"blob {len(content)}\0".encode()
-    return hashlib.sha1(head + content, usedforsecurity=False).hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from pipeline.auditing.findings import Check
 from pipeline.auditing.project import Project
 from pipeline.datasets import registry, sources
 from pipeline.errors import UserError
-from pipeline.files import write_text
+from pipeline.files import sha256, write_text
 from pipeline.reporting import readme
 from pipeline.reporting.results import Results
 
@@ -79,8 +78,7 @@ def seal(project: Project) -> Path:
 
 def _sealed(root: Path) -> dict[str, str]:
     return {
-        path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in _unwatched(root / "results")
+        path.relative_to(root).as_posix(): sha256(path) for path in _unwatched(root / "results")
     }
 
 

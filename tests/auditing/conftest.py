@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +20,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "results/benchmarks/speed.json").write_text('{"ratio": 1.25}\n')
     small_study.run(folder, "*")
     for words in (["report", "--readme"], ["audit", "--seal"]):
-        pipeline(folder, *words)
+        small_study.pipeline(folder, *words)
     commit(folder)
     return folder
 
@@ -42,18 +41,6 @@ def clone(clean_clone: Path) -> Iterator[Path]:
         undo(clean_clone)
     git(clean_clone, "reset", "--quiet", "--hard")
     git(clean_clone, "clean", "--quiet", "-fdx")
-
-
-def pipeline(folder: Path, *words: str, expected: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "pipeline", *words],
-        cwd=folder,
-        env=small_study.environment(),
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == expected, done.stdout + done.stderr
-    return done
 
 
 def findings(folder: Path) -> dict[str, list[str]]:

@@ -12,8 +12,9 @@ from pipeline.auditing.findings import Audit, Check
 from pipeline.auditing.hashing import dvc_hash
 from pipeline.auditing.page import page
 from pipeline.auditing.project import Project
-from tests.auditing.conftest import findings, pipeline
+from tests.auditing.conftest import findings
 from tests.auditing.tamperings import TAMPERINGS, Clone, commit, found_by
+from tests.small_study import pipeline
 
 
 def test_a_clone_without_data_passes(clone):
