@@ -66,6 +66,7 @@ class Mutating:
             total += 1
             if not self._noticed(session, mutant.source):
                 survivors.append({"line": mutant.line, "was": mutant.before, "is": mutant.after})
+        self.path.write_text(source, encoding="utf-8")  # the next file's tests may use this one
         self.report.write_text(json.dumps({"total": total, "survivors": survivors}))
         return True
 

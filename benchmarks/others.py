@@ -34,7 +34,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from benchmarks.tabm_network import fit_and_predict
 from pipeline.estimator import LearnedContextRegressor
-from pipeline.files import write_json
+from pipeline.files import Files, write_json
 from pipeline.tables.metrics import rmse
 from pipeline.tables.prepared import Prepared
 
@@ -56,8 +56,8 @@ class Split:
     """The names of the columns that are not numbers, the task's among them."""
 
 
-def read(folder: Path, dataset: str) -> tuple[Split, np.ndarray]:
-    prepared = Prepared.read(folder / dataset / "table.parquet", folder / dataset / "table.json")
+def read(files: Files, dataset: str) -> tuple[Split, np.ndarray]:
+    prepared = Prepared.read(files.table(dataset), files.table_info(dataset))
     columns = prepared.frame[[*prepared.features, "task"]].copy()
     kinds = {feature["name"]: feature["kind"] for feature in prepared.info["features"]}
     categories = [name for name in columns if kinds.get(name, "category") == "category"]
@@ -169,7 +169,7 @@ def installed(package: str | None) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path("data"))
+    parser.add_argument("--project", type=Path, default=Path(), help="where the tables are")
     parser.add_argument("--datasets", nargs="+", default=DATASETS, choices=DATASETS)
     parser.add_argument("--search", type=int, default=0, help="ours with so many evaluations too")
     parser.add_argument("--output", type=Path, default=Path("results/benchmarks/others.json"))
@@ -182,7 +182,7 @@ def main() -> None:
 
     report: dict[str, Any] = {}
     for dataset in arguments.datasets:
-        split, truth = read(arguments.data, dataset)
+        split, truth = read(Files(arguments.project), dataset)
         print(f"\n{dataset}: {len(split.y)} rows, {split.train['task'].nunique()} tasks")
         cells = {}
         for name, run in contestants.items():

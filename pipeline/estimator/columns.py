@@ -1,8 +1,10 @@
-"""The features as numbers: a column of strings or categories becomes one column a level.
+"""The features as numbers: a column of strings or categories becomes a few columns.
 
 Only pandas frames have such columns; everything else must be numbers. Booleans are 0 and 1.
-The levels are those of the rows that were fitted: a level that appears later has no weights, so
-it is an error and not a row of zeros.
+Levels are rows of the cosine basis, a rotation of the one-hot code: all columns are standardised
+later, which makes a level that few rows have enormous in a column of its own, but not in columns
+that it shares with the others. The levels are those of the rows that were fitted: a level that
+appears later has no weights, so it is an error and not a row of zeros.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ class Columns:
     @property
     def encoded(self) -> int:
         """How many columns the network sees."""
-        return sum(1 if levels is None else len(levels) for levels in self.levels)
+        return sum(1 if levels is None else max(1, len(levels) - 1) for levels in self.levels)
 
     def place(self, feature: str | int) -> int:
         """Where a numeric feature stands among the encoded columns."""
@@ -74,9 +76,19 @@ class Columns:
                     f"column {name!r}: {stranger!r} is none of the fitted categories "
                     f"{', '.join(map(repr, levels[:8]))}"
                 )
-            encoded[:, start : start + len(levels)] = np.eye(len(levels))[code]
-            start += len(levels)
+            values_of_levels = _code(len(levels))
+            end = start + values_of_levels.shape[1]
+            encoded[:, start:end] = values_of_levels[code]
+            start = end
         return encoded
+
+
+def _code(levels: int) -> NDArray[np.float64]:
+    """One row a level, orthonormal columns: the cosine basis (DCT-II) without its constant."""
+    if levels == 1:
+        return np.zeros((1, 1))
+    level, wave = np.arange(levels)[:, None], np.arange(1, levels)
+    return np.sqrt(2 / levels) * np.cos(np.pi * (level + 0.5) * wave / levels)
 
 
 def _is_category(values: pd.Series, name: Any) -> bool:

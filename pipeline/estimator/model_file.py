@@ -29,7 +29,7 @@ from pipeline.training.trainer import Hyperparameters
 if TYPE_CHECKING:
     from pipeline.estimator.regressor import LearnedContextRegressor
 
-FORMAT = 1
+FORMAT = 2
 KEY = "learned_context_regressor"
 """One metadata entry only: several would be written in an order that varies."""
 POSTERIOR = ("weights", "means", "covariances")

@@ -69,8 +69,8 @@ def rewritten(path: Path, **changes: Any) -> None:
 
 
 def test_a_newer_file(saved: Path) -> None:
-    rewritten(saved, format=2)
-    with pytest.raises(UserError, match="format 2, but this version reads 1"):
+    rewritten(saved, format=3)
+    with pytest.raises(UserError, match="format 3, but this version reads 2"):
         LearnedContextRegressor.load(saved)
 
 

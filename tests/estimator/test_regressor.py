@@ -15,6 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pipeline.estimator import LearnedContextRegressor
+from pipeline.estimator.columns import Columns
+from pipeline.tables.rows import Rows
+from pipeline.tables.scaling import Scaler
 from tests.estimator.conftest import NOISE, QUICK, curves
 
 FEATURES = ["x", "side"]
@@ -69,6 +72,20 @@ def test_categories_make_a_difference_where_there_is_one() -> None:
     for side in (frame.side, frame.side.astype("category"), frame.side.astype("string")):
         own = frame.assign(side=side)
         assert LearnedContextRegressor(**QUICK).fit(own, y).score(own, y) > 0.98
+
+
+def test_a_rare_level_is_no_outlier_and_no_two_levels_are_alike() -> None:
+    names = ["a", "b", "c"] * 1000 + ["rare", "rarer", "rarest"]
+    frame = pd.DataFrame({"side": names, "constant": "same"})
+    columns = Columns.fit(frame)
+    encoded = columns.encode(frame)
+    assert encoded.shape == (len(frame), columns.encoded) == (3003, 6)
+    assert (encoded[:, 5] == 0).all()
+    levels = columns.encode(frame.iloc[-5:])[:, :5]
+    distances = np.linalg.norm(levels[:, None] - levels, axis=2)
+    assert distances[~np.eye(5, dtype=bool)] == pytest.approx(np.sqrt(2))  # as of a one-hot code
+    scaled = Scaler.fit(Rows(encoded, np.zeros(len(frame), int), np.zeros(len(frame)))).x(encoded)
+    assert np.abs(scaled).max() < 6  # a column of its own would make it 55
 
 
 @pytest.mark.parametrize(
