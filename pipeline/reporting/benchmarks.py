@@ -75,7 +75,7 @@ def _quality(found: Any) -> Table:
     return Table(
         "quality",
         "Test error at a small fixed budget, without a search, on one thread",
-        ("Dataset", "Error", "At most", "Epochs", "Seconds"),
+        ("Dataset", "Error", "At most", "Epochs", "Processor seconds"),
         rows,
     )
 
