@@ -35,7 +35,7 @@ def evaluate(dataset: str, files: Files) -> dict[str, float | str | bool]:
     rows = prepared.encode(prepared.frame, "number")
     test = rows.take(prepared.test_rows())
     hyper = Hyperparameters(rate, width, 1e-8, 1e-8, task_dim)
-    started = time.perf_counter()
+    started = time.process_time()
     trained = train(
         rows.take(prepared.train_rows()),
         len(prepared.tasks),
@@ -52,7 +52,7 @@ def evaluate(dataset: str, files: Files) -> dict[str, float | str | bool]:
         "reached": rmse <= target,
         "restarts": trained.restarts,
         "epochs": len(trained.losses),
-        "seconds": round(time.perf_counter() - started, 1),
+        "seconds": round(time.process_time() - started, 1),
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from pipeline.errors import UserError
 from pipeline.files import read_json, read_text, write_text
+from pipeline.reporting import benchmarks
 from pipeline.reporting.blocks import Cell, Table
 from pipeline.reporting.cells import name_cell, number, text
 from pipeline.reporting.checking import check
@@ -70,9 +71,22 @@ def times_block(results: Results) -> str:
     ).markdown()
 
 
+def faults_block(results: Results) -> str:
+    """How often what is promised was tried, and what the study took."""
+    tried = benchmarks.tables(results.files, "kills", "tamperings", "mutation")
+    return f"{tried}\n{times_block(results)}"
+
+
+def benchmarks_block(results: Results) -> str:
+    """Speed and quality, as measured."""
+    names = ("paper_budget", "training", "quality", "holdout", "estimator", "others", "runner")
+    return benchmarks.tables(results.files, *names)
+
+
 BLOCKS: dict[str, Callable[[Results], str]] = {
     "README.md": errors_block,
-    "docs/reproducibility.md": times_block,
+    "docs/reproducibility.md": faults_block,
+    "docs/benchmarks.md": benchmarks_block,
 }
 
 

@@ -1,8 +1,13 @@
 """The README's table is generated."""
 
 import json
+from pathlib import Path
+
+import pytest
 
 from pipeline.__main__ import main
+from pipeline.files import Files
+from pipeline.reporting.benchmarks import tables
 from tests.reporting.conftest import working_in
 
 
@@ -48,3 +53,33 @@ def test_the_times_go_into_the_documentation(project):
     text = (made.root / "docs/reproducibility.md").read_text()
     assert "| frequency | 1.5 | 1.5 |" in text
     assert "| all | 2.0 | 2.0 |" in text
+
+
+def test_benchmarks_go_into_the_documentation(project, capsys):
+    made = project(datasets=("frequency",))
+    for name in ("README.md", "docs/benchmarks.md", "docs/reproducibility.md"):
+        (made.root / name).parent.mkdir(exist_ok=True)
+        (made.root / name).write_text("<!-- results:begin --><!-- results:end -->")
+    report = made.root / "results/benchmarks/kills.json"
+    report.parent.mkdir()
+    report.write_text('{"kills": 7, "identical": 6, "killed": {"runner": 3, "stage": 4}}')
+    with working_in(made.root):
+        assert main(["report", "--readme"]) == 0
+    text = (made.root / "docs/reproducibility.md").read_text()
+    assert "| 7 | 6 | 3 runners, 4 stages |" in text
+    assert "`python benchmarks/tamperings.py` has not run yet." in text
+    assert (
+        "`python benchmarks/training.py` has not run yet."
+        in (made.root / "docs/benchmarks.md").read_text()
+    )
+    report.write_text('{"kills": 7}')
+    with working_in(made.root):
+        assert main(["report", "--readme"]) == 2
+    assert "kills.json: not what benchmarks/kills.py writes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", sorted(Path("results/benchmarks").glob("*.json")), ids=str)
+def test_every_committed_benchmark_has_a_table(path):
+    text = tables(Files(Path()), path.stem)
+    assert f"Made by `python benchmarks/{path.stem}.py`." in text
+    assert text.count("\n| ") >= 3

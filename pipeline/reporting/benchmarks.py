@@ -1,0 +1,225 @@
+"""What the scripts in benchmarks/ have measured, as tables for docs/.
+
+They run by hand and not as stages: their times belong to one machine. `results/SHA256SUMS` seals
+what they wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pipeline.errors import UserError
+from pipeline.files import Files, read_json
+from pipeline.reporting.blocks import Cell, Table
+from pipeline.reporting.cells import lowest, number
+
+
+def tables(files: Files, *names: str) -> str:
+    """The tables of these benchmarks as Markdown; one that has not run says so."""
+    return "\n".join(_markdown(files, name) for name in names)
+
+
+def _markdown(files: Files, name: str) -> str:
+    path = files.root / "results" / "benchmarks" / f"{name}.json"
+    command = f"python benchmarks/{name}.py"
+    if not path.exists():
+        return f"`{command}` has not run yet.\n"
+    try:
+        table = TABLES[name](read_json(path))
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise UserError(
+            f"{path}: not what benchmarks/{name}.py writes ({error!r}); `git checkout` restores it"
+        ) from error
+    return f"{table.markdown()}\nMade by `{command}`.\n"
+
+
+def _training(found: Any) -> Table:
+    rows = [
+        [
+            Cell(size["name"]),
+            number(size["times_skorch"], 2),
+            number(size["times_plain"], 2),
+            _percent(size["share_of_matrix_product"]),
+            _percent(size["products_share"]),
+        ]
+        for size in found["sizes"]
+    ]
+    return Table(
+        "training",
+        f"Training on one thread, epochs a second; two processes are "
+        f"{found['two_processes']:.2f} times as fast as one, "
+        f"and the largest needs {found['peak_megabytes']:.0f} MB",
+        (
+            "Rows x features, tasks, width",
+            "Times skorch",
+            "Times a plain loop",
+            "Of the matrix product's speed",
+            "Products alone, of our time",
+        ),
+        rows,
+    )
+
+
+def _quality(found: Any) -> Table:
+    rows = [
+        [
+            Cell(one["dataset"]),
+            number(one["rmse"], 3),
+            number(one["target"], 3),
+            number(one["epochs"], 0),
+            number(one["seconds"], 1),
+        ]
+        for one in found
+    ]
+    return Table(
+        "quality",
+        "Test error at a small fixed budget, without a search, on one thread",
+        ("Dataset", "Error", "At most", "Epochs", "Processor seconds"),
+        rows,
+    )
+
+
+def _paper_budget(found: Any) -> Table:
+    rows = [
+        [
+            Cell(run["profile"]),
+            number(run["rmse"], 4),
+            number(run["epochs"], 0),
+            number(run["batches"], 0),
+            number(run["cpu_seconds"], 0),
+        ]
+        for run in found["runs"]
+    ]
+    return Table(
+        "paper_budget",
+        "The workstation's training and one on the paper's exact budget: learned context on "
+        f"{found['dataset']}, the same settings; the paper prints {found['paper_prints']}",
+        ("Budget", "Error", "Epochs", "Batches", "Processor seconds"),
+        rows,
+    )
+
+
+def _holdout(found: Any) -> Table:
+    rows = [
+        [
+            Cell(str(one.get("task_dim", "all"))),
+            number(one["fits"], 0),
+            number(one["times_as_fast"], 1),
+            _percent(one["share_no_worse"], 1),
+            number(one["gauss_newton_rmse"], 3),
+            number(one["lipo_rmse"], 3),
+        ]
+        for one in (*found["task_dims"], found["all"])
+    ]
+    return Table(
+        "holdout",
+        "Fits of held-out tasks on frequency: Gauss-Newton beside LIPO",
+        ("Task parameters", "Fits", "Times as fast", "No worse", "Error", "LIPO's error"),
+        rows,
+    )
+
+
+def _estimator(found: Any) -> Table:
+    rows = []
+    for one in found["new_tasks"]:
+        covered = f"95% intervals cover {one['coverage_of_95']:.1%}"
+        said = f"{one['ratio']:.3f} of full training's; {covered}"
+        rows.append([Cell(f"error on a task added with {one['rows']} rows"), Cell(said)])
+    for name, value in found["seconds"].items():
+        rows.append([Cell(name.replace("_", " ")), Cell(f"{value:.3g} s")])
+    large = found["large_fit"]
+    said = (
+        f"{large['seconds']:.0f} s, {large['rows_a_second']:.0f} rows a second, "
+        f"{large['peak_memory_gb']:.2f} GB"
+    )
+    rows.append([Cell("fit 1000000 rows of 10000 tasks"), Cell(said)])
+    return Table(
+        "estimator",
+        "The estimator on frequency, processor time of one thread",
+        ("What", "Measured"),
+        rows,
+    )
+
+
+def _others(found: Any) -> Table:
+    names = list(dict.fromkeys(name for one in found.values() for name in one["contestants"]))
+    rows = []
+    for dataset, one in found.items():
+        errors = {name: cell["rmse"] for name, cell in one["contestants"].items()}
+        best = lowest(errors)
+        cells = [
+            Cell(
+                f"{errors[name]:.3f} ({one['contestants'][name]['seconds']:.0f} s)",
+                bold=name in best,
+            )
+            if name in errors
+            else Cell("–")
+            for name in names
+        ]
+        rows.append([Cell(dataset), *cells])
+    return Table(
+        "others",
+        "Test error, and processor time of fit and predict, beside what else one could pick",
+        ("Dataset", *names),
+        rows,
+    )
+
+
+def _runner(found: Any) -> Table:
+    rows = [
+        [Cell("two workers beside one"), Cell(f"{found['gain']:.2f} times as fast")],
+        [Cell(f"{found['stages']} empty stages"), Cell(f"{found['run_of_empty_stages']:.0f} s")],
+        [Cell("dvc repro with nothing to do"), Cell(f"{found['repro_of_nothing']:.1f} s")],
+    ]
+    return Table("runner", "The runner", ("What", "Measured"), rows)
+
+
+def _kills(found: Any) -> Table:
+    killed = ", ".join(f"{count} {name}s" for name, count in found["killed"].items())
+    return Table(
+        "kills",
+        "Runs that were killed with -9 at a random moment and resumed",
+        ("Kills", "Same bytes at the end", "Killed"),
+        [[number(found["kills"], 0), number(found["identical"], 0), Cell(killed)]],
+    )
+
+
+def _tamperings(found: Any) -> Table:
+    return Table(
+        "tamperings",
+        "Single forgeries of a clone, each committed there",
+        ("Forgeries", "Found by the audit"),
+        [[number(found["tried"], 0), number(found["found"], 0)]],
+    )
+
+
+def _mutation(found: Any) -> Table:
+    files = [(path, file["total"], file["killed"]) for path, file in found["files"].items()]
+    return Table(
+        "mutation",
+        "Small changes of the code that decides the numbers, one at a time",
+        ("Code", "Changes", "Noticed by its tests", "Share"),
+        [
+            [Cell(name), number(total, 0), number(killed, 0), _percent(killed / total)]
+            for name, total, killed in (*files, ("all", found["total"], found["killed"]))
+        ],
+    )
+
+
+def _percent(share: float, decimals: int = 0) -> Cell:
+    return Cell(f"{share:.{decimals}%}", share)
+
+
+TABLES: dict[str, Callable[[Any], Table]] = {
+    "training": _training,
+    "quality": _quality,
+    "paper_budget": _paper_budget,
+    "holdout": _holdout,
+    "estimator": _estimator,
+    "others": _others,
+    "runner": _runner,
+    "kills": _kills,
+    "tamperings": _tamperings,
+    "mutation": _mutation,
+}
