@@ -17,7 +17,7 @@ from pipeline.adaptation import laplace
 from pipeline.adaptation.laplace import Posterior, Prediction
 from pipeline.adaptation.objective import Floats, Ints
 from pipeline.estimator.labels import Labels
-from pipeline.estimator.posteriors import Estimator, joined, replaced
+from pipeline.estimator.posteriors import TaskPosteriors, joined, replaced
 from pipeline.models.network import Network
 from pipeline.training.data import Scaler, Tensors
 from pipeline.training.trainer import one_thread
@@ -57,28 +57,28 @@ class Model:
         """The fitted tasks' parameters as the fit left them."""
         return _beta(self.fitted)
 
-    def estimator(self) -> Estimator:
+    def task_posteriors(self) -> TaskPosteriors:
         if self.network.shape.kind not in ("lc", "ll"):
             raise ValueError(
                 f"a network of kind {self.network.shape.kind!r} has no task parameters to "
                 "estimate: use kind='lc' or kind='ll', or fit again"
             )
-        return Estimator(self.network, self.population, self.noise)
+        return TaskPosteriors(self.network, self.population, self.noise)
 
     def with_fitted_posterior(self, rows: Tensors) -> Model:
         """The uncertainty of the fitted tasks' parameters, where there is any to speak of."""
         if self.network.shape.kind not in ("lc", "ll") or self.base < 2:
             return self
-        return replace(self, posterior=self.estimator().fitted(rows))
+        return replace(self, posterior=self.task_posteriors().fitted(rows))
 
     def with_new_tasks(self, labels: Labels, rows: Tensors) -> Model:
         """The tasks that `labels` has more than this model; `rows` number them from zero."""
-        new = self.estimator().new(rows, len(labels) - len(self.labels))
+        new = self.task_posteriors().new(rows, len(labels) - len(self.labels))
         assert self.posterior is not None
         return replace(self, labels=labels)._with(joined([self.posterior, new]))
 
     def with_updated_task(self, task: int, rows: Tensors) -> Model:
-        new = self.estimator().new(rows, 1)
+        new = self.task_posteriors().new(rows, 1)
         assert self.posterior is not None
         return self._with(replaced(self.posterior, task, new))
 

@@ -68,7 +68,7 @@ def _quality(found: Any) -> Table:
             number(one["rmse"], 3),
             number(one["target"], 3),
             number(one["epochs"], 0),
-            number(one["seconds"], 1),
+            number(one["cpu_seconds"], 1),
         ]
         for one in found
     ]
