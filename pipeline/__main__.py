@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -38,6 +39,9 @@ VERBS = {
 
 def main(words: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if words is None else list(words)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of data, on a terminal that lacks letters
+            stream.reconfigure(errors="backslashreplace")
     parser = argparse.ArgumentParser(prog="pipeline", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", metavar="verb", required=True)
     stage = None

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from types import ModuleType
 
@@ -18,6 +19,16 @@ def verb(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setitem(sys.modules, "tests.verb", module)
     monkeypatch.setitem(command.VERBS, "greet", ("tests.verb", "say a name"))
     return module
+
+
+def test_a_terminal_that_lacks_letters_is_no_crash(
+    verb: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding="cp1252", newline="\n")
+    monkeypatch.setattr(sys, "stdout", terminal)
+    verb.run = lambda arguments: print(arguments.name)  # type: ignore[attr-defined]
+    assert command.main(["greet", "θ"]) == 0
+    assert terminal.buffer.getvalue() == b"\\u03b8\n"  # type: ignore[attr-defined]
 
 
 def test_verb_runs(verb: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:

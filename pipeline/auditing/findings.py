@@ -32,6 +32,12 @@ class Check:
     def passed(self) -> bool:
         return not self.findings
 
+    @property
+    def verdict(self) -> str:
+        if self.findings:
+            return f"{len(self.findings)} found"
+        return "ok" if self.examined else "not asked"
+
     def ask(self, holds: bool, where: str, what: str, look: str) -> bool:
         """Count one question; without `holds` it is a finding."""
         self.examined += 1
@@ -56,11 +62,12 @@ class Audit:
         asked = sum(check.examined for check in self.checks)
         found = sum(len(check.findings) for check in self.checks)
         verdict = "nothing found" if self.passed else f"{found} finding{'s' if found > 1 else ''}"
-        return f"{len(self.checks)} checks, {asked} questions: {verdict}."
+        made = sum(check.examined > 0 for check in self.checks)
+        return f"{made} checks, {asked} questions: {verdict}."
 
     def as_json(self) -> dict[str, Any]:
         return {
             "passed": self.passed,
             "summary": self.summary(),
-            "checks": [{"passed": check.passed, **asdict(check)} for check in self.checks],
+            "checks": [{"verdict": check.verdict, **asdict(check)} for check in self.checks],
         }

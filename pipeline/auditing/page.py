@@ -20,8 +20,9 @@ def text(audit: Audit) -> str:
     """The same for a terminal."""
     lines = []
     for check in audit.checks:
-        verdict = "ok" if check.passed else f"{len(check.findings)} found"
-        lines.append(f"{verdict:>10}  {check.name}: {check.question} ({check.examined} asked)")
+        lines.append(
+            f"{check.verdict:>10}  {check.name}: {check.question} ({check.examined} asked)"
+        )
         lines += [f"{'':12}{note}" for note in check.notes]
         for finding in check.findings[:10]:
             lines.append(f"{'':12}{finding.where}: {finding.what}")

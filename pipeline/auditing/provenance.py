@@ -22,9 +22,9 @@ def origins(project: Project) -> Check:
     """Every result names the data, the edition, the profile and the code it came from."""
     check = Check("origins", "Does every result name the data, edition, profile and code it is of?")
     digests: dict[tuple[str, ...], str] = {}
-    for place, entry, path, result in _results(project, check):
+    for place, entry, path, result in results_of(project, check):
         study, dataset = path.parts[1], path.parts[2]
-        info = _table_info(project, dataset)
+        info = table_info(project, dataset)
         look = LOOK.format(path, place)
         code = tuple(sorted(entry.code))
         if code not in digests:
@@ -47,7 +47,7 @@ def origins(project: Project) -> Check:
             )
     for dataset in project.settings.params.datasets:
         path = project.files.table_info(dataset).relative_to(project.root)
-        info = _table_info(project, dataset)
+        info = table_info(project, dataset)
         check.ask(
             info.get("edition") == project.settings.dataset(dataset).edition,
             f"{path}: edition",
@@ -60,9 +60,9 @@ def origins(project: Project) -> Check:
 def sums(project: Project) -> Check:
     """The numbers inside a result fit together, and with the results they were made from."""
     check = Check("sums", "Do the numbers in the results agree with each other?")
-    for place, _, path, result in _results(project, check):
+    for place, _, path, result in results_of(project, check):
         look = LOOK.format(path, place)
-        info = _table_info(project, path.parts[2])
+        info = table_info(project, path.parts[2])
         for where, part in _outcomes(result):
             _overall_error(check, f"{path}: {where}", part, info, look)
         for where, part in _searches(result):
@@ -146,7 +146,7 @@ def _from_other_results(
             )
 
 
-def _results(project: Project, check: Check) -> Iterator[tuple[str, Recorded, Path, Result]]:
+def results_of(project: Project, check: Check) -> Iterator[tuple[str, Recorded, Path, Result]]:
     """Every result of a study that is here and can be read."""
     for place, entry in project.recorded.items():
         for out in entry.outs:
@@ -165,7 +165,7 @@ def _results(project: Project, check: Check) -> Iterator[tuple[str, Recorded, Pa
             yield place, entry, path, result
 
 
-def _table_info(project: Project, dataset: str) -> Result:
+def table_info(project: Project, dataset: str) -> Result:
     return _read_or_nothing(project.files.table_info(dataset))
 
 

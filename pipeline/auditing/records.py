@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -130,7 +131,19 @@ def strays(project: Project) -> Check:
                 "belongs to no stage",
                 f"`git log {path}` tells where it came from; delete it if it is a leftover",
             )
+    for path in _compiled(project):
+        check.ask(False, path, "is compiled code in git", f"`git rm {path}`")
     return check
+
+
+def _compiled(project: Project) -> list[str]:
+    """Python would run these instead of the source beside them."""
+    command = ["git", "ls-files", "*.pyc", "*.pyo", "*.so", "*.pth"]
+    try:
+        done = subprocess.run(command, cwd=project.root, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return done.stdout.splitlines()
 
 
 def _all_files(project: Project, folder: Path) -> Iterator[Path]:

@@ -2,9 +2,9 @@
 
 Only pandas frames have such columns; everything else must be numbers. Booleans are 0 and 1.
 Levels are rows of the cosine basis, a rotation of the one-hot code: all columns are standardised
-later, which makes a level that few rows have enormous in a column of its own, but not in columns
-that it shares with the others. The levels are those of the rows that were fitted: a level that
-appears later has no weights, so it is an error and not a row of zeros.
+later, which makes a level that few rows have enormous in a column of its own, and less so in
+columns that it shares with frequent ones. The levels are those of the rows that were fitted: a
+level that appears later has no weights, so it is an error and not a row of zeros.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+MOST_LEVELS = 1000
+"""A column with more is most often a name of the row or of the task."""
 NUMBERS = ("integer", "floating", "mixed-integer-float", "boolean", "decimal")
 
 
@@ -33,7 +35,7 @@ class Columns:
     @classmethod
     def fit(cls, frame: pd.DataFrame) -> Columns:
         levels = tuple(
-            tuple(sorted(_texts(frame.iloc[:, place], name).unique()))
+            _levels(frame.iloc[:, place], name)
             if _is_category(frame.iloc[:, place], name)
             else None
             for place, name in enumerate(frame.columns)
@@ -76,19 +78,31 @@ class Columns:
                     f"column {name!r}: {stranger!r} is none of the fitted categories "
                     f"{', '.join(map(repr, levels[:8]))}"
                 )
-            values_of_levels = _code(len(levels))
-            end = start + values_of_levels.shape[1]
-            encoded[:, start:end] = values_of_levels[code]
-            start = end
+            waves = _waves(code, len(levels))
+            encoded[:, start : start + waves.shape[1]] = waves
+            start += waves.shape[1]
         return encoded
 
 
-def _code(levels: int) -> NDArray[np.float64]:
-    """One row a level, orthonormal columns: the cosine basis (DCT-II) without its constant."""
+def _waves(code: NDArray[np.int64], levels: int) -> NDArray[np.float64]:
+    """The cosine basis (DCT-II) without its constant, at the level of every row.
+
+    As a matrix of all levels its columns are orthonormal. A single level is a column of zeros.
+    """
     if levels == 1:
-        return np.zeros((1, 1))
-    level, wave = np.arange(levels)[:, None], np.arange(1, levels)
-    return np.sqrt(2 / levels) * np.cos(np.pi * (level + 0.5) * wave / levels)
+        return np.zeros((len(code), 1))
+    wave = np.arange(1, levels)
+    return np.sqrt(2 / levels) * np.cos(np.pi * (code[:, None] + 0.5) * wave / levels)
+
+
+def _levels(values: pd.Series, name: Any) -> tuple[str, ...]:
+    found = _texts(values, name).unique()
+    if len(found) > MOST_LEVELS:
+        raise ValueError(
+            f"column {name!r} has {len(found)} categories, more than {MOST_LEVELS}: leave it out, "
+            "or pass it as task"
+        )
+    return tuple(sorted(found))
 
 
 def _is_category(values: pd.Series, name: Any) -> bool:

@@ -52,12 +52,14 @@ def fit(
     known, new = rows.take(~held_out), rows.take(held_out)
     trained = _train(known, tasks, kind, hyper, settings, seed, device)
     variance = float(np.mean((trained.predict(new) - new.y) ** 2))
-    if not np.isfinite(variance):  # a feature that was constant but for the rows held out
+    if not variance < rows.y.var():  # worse than the mean, as when the rows held out are far away
         variance = float(rows.y.var())
     evaluations: list[Evaluation] = []
     if settings["search"]:
         plan = replace(rules.plan(settings, len(known)), max_restarts=TRIAL_RESTARTS)
-        evaluate = trial(known, new, tasks, kind, plan, seed, device)
+        constant = _constant(known)
+        parts = _blanked(known, constant), _blanked(new, constant)
+        evaluate = trial(*parts, tasks, kind, plan, seed, device)
         with tempfile.TemporaryDirectory() as folder:
             log = Log(Path(folder) / "search.jsonl")
             evaluations = search(
@@ -103,10 +105,24 @@ def _train(
     seed: int,
     device: torch.device,
 ) -> Trained:
+    """Train; a feature that is the same in all rows is ignored from then on."""
+    constant, plan = _constant(rows), rules.plan(settings, len(rows))
     try:
-        return train(rows, tasks, kind, hyper, rules.plan(settings, len(rows)), seed, device)
+        trained = train(_blanked(rows, constant), tasks, kind, hyper, plan, seed, device)
     except DivergedError as error:
         raise ValueError(f"the training {error}; set a lower peak_rate") from error
+    # Its weights are as they were drawn: any value that it may have later must become zero.
+    ignored = np.where(constant, np.inf, trained.scaler.x_std)
+    return replace(trained, scaler=replace(trained.scaler, x_std=ignored))
+
+
+def _constant(rows: Rows) -> NDArray[np.bool_]:
+    """Not by the standard deviation, which rounding leaves above zero."""
+    return np.asarray(np.ptp(rows.x, axis=0) == 0)
+
+
+def _blanked(rows: Rows, constant: NDArray[np.bool_]) -> Rows:
+    return replace(rows, x=np.where(constant, 0.0, rows.x)) if constant.any() else rows
 
 
 def _centre(network: Network) -> None:

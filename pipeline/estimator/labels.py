@@ -81,6 +81,8 @@ def read_labels(task: Any, rows: int) -> tuple[pd.Index, Sort]:
     """Check one label a row; a single label stands for all rows."""
     if isinstance(task, str | bool | int | float | np.generic):
         task = [task] * rows
+    if isinstance(task, pd.DataFrame) and task.shape[1] == 1:
+        task = task.iloc[:, 0]
     if isinstance(getattr(task, "dtype", None), pd.CategoricalDtype):
         task = np.asarray(task)
     # A list goes to pandas as it is: numpy would turn [1, "a"] into two strings.

@@ -7,6 +7,7 @@ tasks' predictions stay as they are to the bit.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ from pipeline.adaptation import laplace
 from pipeline.adaptation.laplace import Posterior, Prediction
 from pipeline.adaptation.objective import Floats, Ints
 from pipeline.estimator.labels import Labels
-from pipeline.estimator.posteriors import Estimator, joined, replaced
+from pipeline.estimator.posteriors import TaskPosteriors, joined, replaced
 from pipeline.models.network import Network
 from pipeline.training.data import Scaler, Tensors
 from pipeline.training.trainer import one_thread
@@ -35,38 +36,49 @@ class Model:
     noise: float
     """s^2: the variance of a new row about its prediction when the task is known."""
     labels: Labels
-    base: int
-    """The first so many tasks were fitted with the network; later ones were added."""
+    fitted: Network
+    """The network with the tasks of the fit alone, as they were then: the population that new
+    tasks are taken to come from."""
     posterior: Posterior | None
     """None when tasks have no parameters of their own (cs, fs), or there is only one task."""
 
     @property
+    def base(self) -> int:
+        """The first so many tasks were fitted with the network; later ones were added."""
+        return self.fitted.shape.tasks
+
+    @property
     def beta(self) -> Floats:
         """The tasks' parameters; for a task with several modes those of the MAP estimate."""
-        return np.asarray(self.network.views["beta"].double().cpu().numpy())
+        return _beta(self.network)
 
-    def estimator(self) -> Estimator:
+    @property
+    def population(self) -> Floats:
+        """The fitted tasks' parameters as the fit left them."""
+        return _beta(self.fitted)
+
+    def task_posteriors(self) -> TaskPosteriors:
         if self.network.shape.kind not in ("lc", "ll"):
             raise ValueError(
                 f"a network of kind {self.network.shape.kind!r} has no task parameters to "
                 "estimate: use kind='lc' or kind='ll', or fit again"
             )
-        return Estimator(self.network, self.beta[: self.base], self.noise)
+        return TaskPosteriors(self.network, self.population, self.noise)
 
     def with_fitted_posterior(self, rows: Tensors) -> Model:
         """The uncertainty of the fitted tasks' parameters, where there is any to speak of."""
         if self.network.shape.kind not in ("lc", "ll") or self.base < 2:
             return self
-        return replace(self, posterior=self.estimator().fitted(rows))
+        return replace(self, posterior=self.task_posteriors().fitted(rows))
 
     def with_new_tasks(self, labels: Labels, rows: Tensors) -> Model:
         """The tasks that `labels` has more than this model; `rows` number them from zero."""
-        new = self.estimator().new(rows, len(labels) - len(self.labels))
+        new = self.task_posteriors().new(rows, len(labels) - len(self.labels))
         assert self.posterior is not None
         return replace(self, labels=labels)._with(joined([self.posterior, new]))
 
     def with_updated_task(self, task: int, rows: Tensors) -> Model:
-        new = self.estimator().new(rows, 1)
+        new = self.task_posteriors().new(rows, 1)
         assert self.posterior is not None
         return self._with(replaced(self.posterior, task, new))
 
@@ -85,7 +97,7 @@ class Model:
         several = self._modes(task) > 1
         usual = (task >= 0) & ~several
         for mask, expected in (
-            (usual, self._map),
+            (usual, partial(self._map, self.network)),
             (several, lambda x_, task_: self._known(x_, task_).mean),
             (task < 0, lambda x_, task_: self._population(x_).mean),
         ):
@@ -130,19 +142,19 @@ class Model:
         modes = (self.posterior.weights > 0).sum(axis=1)
         return np.where(task < 0, 0, modes[task])
 
-    def _map(self, x: Tensor, task: Ints) -> Floats:
+    def _map(self, network: Network, x: Tensor, task: Ints) -> Floats:
         rows = len(task)
         lack = -rows % CHUNK_ROWS
         x = torch.nn.functional.pad(x, (0, 0, 0, lack))
         number = torch.from_numpy(np.pad(task, (0, lack))).to(x.device)
         with one_thread(x.device), torch.no_grad():
-            found = self.network.predict(x, number, CHUNK_ROWS)
+            found = network.predict(x, number, CHUNK_ROWS)
         return np.asarray(found[:rows].double().cpu().numpy())
 
     def _known(self, x: Tensor, task: Ints) -> Prediction:
         if self.posterior is not None and self.network.shape.kind == "lc":
             return laplace.predict(self.network, self.posterior, x, task, self.noise)
-        mean = self._map(x, task)
+        mean = self._map(self.network, x, task)
         variance = np.full(len(task), self.noise)
         if self.posterior is not None:
             with one_thread(x.device), torch.no_grad():
@@ -154,6 +166,12 @@ class Model:
     def _population(self, x: Tensor) -> Prediction:
         """Of a task that is not known: as likely any of the fitted ones as another."""
         chosen = np.unique(np.linspace(0, self.base - 1, POPULATION).round().astype(np.int64))
-        means = np.stack([self._map(x, np.full(len(x), task)) for task in chosen], axis=1)
+        means = np.stack(
+            [self._map(self.fitted, x, np.full(len(x), task)) for task in chosen], axis=1
+        )
         weights = np.full(means.shape, 1 / len(chosen))
         return Prediction(weights, means, np.full(means.shape, np.sqrt(self.noise)))
+
+
+def _beta(network: Network) -> Floats:
+    return np.asarray(network.views["beta"].double().cpu().numpy())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,6 +41,7 @@ def save(path: Path, owner: LearnedContextRegressor) -> None:
     model = owner.model_
     tensors = {f"network.{name}": value for name, value in model.network.parameters().items()}
     tensors |= {
+        "fitted.beta": model.fitted.parameters().get("beta", torch.zeros(0)),
         "scaler.x_mean": torch.from_numpy(np.ascontiguousarray(model.scaler.x_mean)),
         "scaler.x_std": torch.from_numpy(np.ascontiguousarray(model.scaler.x_std)),
         "scaler.y": torch.tensor([model.scaler.y_mean, model.scaler.y_std], dtype=torch.float64),
@@ -51,7 +52,7 @@ def save(path: Path, owner: LearnedContextRegressor) -> None:
             tensors[f"posterior.{name}"] = torch.from_numpy(values)
     tensors = {name: value.contiguous().cpu() for name, value in tensors.items()}
     settings = owner.get_params()
-    if not isinstance(settings["random_state"], int):
+    if not isinstance(settings["random_state"], int | np.integer):
         settings["random_state"] = None  # a generator's state is of no use after the fit
     header = {
         "format": FORMAT,
@@ -116,12 +117,16 @@ def _restored(
     if "posterior.means" in tensors:
         posterior = Posterior(*(tensors[f"posterior.{name}"].numpy() for name in POSTERIOR))
     labels = Labels.of(header["labels"], header["sort"])
+    shape = Shape(**header["shape"])
+    then = dict(parameters)
+    if "beta" in then:
+        then["beta"] = tensors["fitted.beta"].to(device)
     owner.model_ = Model(
-        Network.from_parameters(Shape(**header["shape"]), parameters),
+        Network.from_parameters(shape, parameters),
         Scaler(x_mean, x_std, y_mean, y_std),
         header["noise"],
         labels,
-        header["base"],
+        Network.from_parameters(replace(shape, tasks=header["base"]), then),
         posterior,
     )
     levels = [level if level is None else tuple(level) for level in header["columns"]["levels"]]

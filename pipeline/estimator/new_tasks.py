@@ -28,11 +28,14 @@ class NewTasks:
 
     def add_task(self, label: Any, X: Any, y: Any) -> Self:
         """Estimate the parameters of a task that was not fitted, from one row or more."""
-        return self.add_tasks(X, y, [label] * len(X))
+        x, target = self._new_rows(X, y)
+        return self._add(x, target, [label] * len(x))
 
     def add_tasks(self, X: Any, y: Any, task: Any) -> Self:
         """Add many tasks at once, with one label a row: much faster than one by one."""
-        x, target = self._new_rows(X, y)
+        return self._add(*self._new_rows(X, y), task)
+
+    def _add(self, x: NDArray[np.float64], target: NDArray[np.float64], task: Any) -> Self:
         numbers = self.model_.labels.numbers(task, len(x))
         values, _ = read_labels(task, len(x))
         if (numbers >= 0).any():

@@ -63,7 +63,7 @@ def plot_task_map(
         _scatter_colored(ax, x, y, _one_a_task(color, points.index), edges)
     if names is None:
         names = len(points) <= MOST_NAMES
-    shown = set(points.index if names is True else names or [])
+    shown = set(_labels_to_write(estimator, names, points.index))
     if near is not None:
         for other in estimator.nearest_tasks(near).index:
             ax.plot(*points.loc[[near, other]].to_numpy().T, color="grey", linewidth=0.8, zorder=0)
@@ -96,10 +96,12 @@ def plot_response(
         raise ValueError(f"a {shape.kind} network has {shape.task_dim} task parameters")
     place = estimator.columns_.place(feature)
     mean, std = scaler.x_mean[place], scaler.x_std[place]
+    if np.isinf(std):
+        raise ValueError(f"feature {feature!r} had one value in the fitted rows: it is ignored")
     grid = np.linspace(mean - 2 * std, mean + 2 * std, 200) if values is None else np.array(values)
     x = torch.zeros(len(grid), shape.inputs, device=model.network.flat.device)
     x[:, place] = torch.from_numpy((grid - mean) / std).to(x)
-    base = model.beta[: model.base]
+    base = model.population
     colors = _colors(len(deviations))
     for deviation, color in zip(deviations, colors, strict=True):
         beta = base.mean(axis=0)
@@ -110,6 +112,18 @@ def plot_response(
     ax.set_xlabel(estimator.columns_.names[feature] if isinstance(feature, int) else feature)
     ax.set_ylabel("prediction")
     return ax
+
+
+def _labels_to_write(
+    estimator: LearnedContextRegressor, names: bool | Sequence[Any], known: pd.Index
+) -> list[Any]:
+    if isinstance(names, bool):
+        return list(known) if names else []
+    chosen = [names] if isinstance(names, str) else list(names)
+    for label in chosen:
+        if label not in known:
+            raise ValueError(estimator.model_.labels.unknown(label))
+    return chosen
 
 
 def _one_a_task(color: pd.Series | Sequence[Any], labels: pd.Index) -> pd.Series:

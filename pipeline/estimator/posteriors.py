@@ -30,7 +30,7 @@ FORGOTTEN = 1e-4
 """Modes with less weight are dropped."""
 
 
-class Estimator:
+class TaskPosteriors:
     """Posteriors of tasks by one frozen network; `base` are the fitted tasks' parameters."""
 
     def __init__(self, network: Network, base: Floats, noise: float) -> None:

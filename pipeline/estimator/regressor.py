@@ -44,11 +44,17 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
     random_state : of the initial weights, the batches and the parts held out.
     device : "auto", "cpu" or "cuda".
 
-    Features may be numbers, booleans (0 and 1) and, in a DataFrame, strings or categories (one
-    column a level; a new level is an error). Task labels are strings, numbers or booleans of one
-    sort. Without `task` all rows are one task. The noise is the error on a tenth of the rows,
-    held out from a first training; then the network is trained on all rows. In cross-validation
+    Features may be numbers, booleans (0 and 1) and, in a DataFrame, strings or categories (a new
+    level is an error). A feature that has one value in all fitted rows is ignored. Task labels
+    are strings, numbers or booleans of one sort. Without `task` all rows are one task. The noise
+    is the error on a tenth of the rows, held out from a first training, and at most the target's
+    variance; then the network is trained on all rows. In cross-validation
     a fold may hold tasks that were not fitted: set unknown="prior" there, or split within tasks.
+    GridSearchCV and pipelines pass `task` on if they are told to, as scikit-learn has it:
+
+        sklearn.set_config(enable_metadata_routing=True)
+        model = LearnedContextRegressor().set_fit_request(task=True).set_score_request(task=True)
+        GridSearchCV(model, {"width": [32, 64]}).fit(X, y, task=wells)
     """
 
     model_: Model
@@ -110,7 +116,8 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
             [{**trial.settings, "score": trial.score} for trial in fitted.evaluations]
         )
         labels = Labels.of(unique.tolist(), sort)
-        model = Model(trained.network, trained.scaler, fitted.noise, labels, len(labels), None)
+        network = trained.network
+        model = Model(network, trained.scaler, fitted.noise, labels, network, None)
         self.model_ = model.with_fitted_posterior(Tensors.of(rows, trained.scaler, device))
         return self
 
@@ -175,8 +182,12 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         x = inputs.features(self, X, self.columns_)
         if (task is not None) != self.has_tasks_:
-            without = "without" if self.has_tasks_ else "with"
-            raise ValueError(f"{without} task, but the estimator was fitted otherwise")
+            raise ValueError(
+                "pass task=..., as in fit; scikit-learn's searches and pipelines do so after "
+                "set_fit_request and set_score_request (the class's help shows how)"
+                if self.has_tasks_
+                else "fitted without task: leave it out here too"
+            )
         number = self.model_.labels.numbers(inputs.SINGLE_TASK if task is None else task, len(x))
         if self.unknown == "error" and (number < 0).any():
             stranger = read_labels(task, len(x))[0][int(np.argmin(number))]

@@ -28,7 +28,9 @@ def open_repository(root: Path) -> Any:
     try:
         return Repo(str(root))
     except NotDvcRepoError as error:
-        raise UserError(f"{root}: not inside a DVC repository; run `dvc init` first") from error
+        raise UserError(
+            f"{root}: not inside a DVC repository; run this in the project's root folder"
+        ) from error
 
 
 def address(stage: Any) -> str:

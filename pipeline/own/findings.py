@@ -10,6 +10,7 @@ from pipeline.datasets.table import Table
 
 SHOWN = 8
 """How many names a sentence lists."""
+LEAKING = 0.999
 
 
 def describe(typed: pd.DataFrame, table: Table, split: pd.DataFrame) -> list[str]:
@@ -65,6 +66,15 @@ def _suspects(table: Table) -> Iterator[str]:
     constant = [name for name in names if frame[name].nunique() == 1]
     if constant:
         yield f"warning: constant, and so of no use: {listed(constant)}"
+    for feature in table.features:
+        if feature.kind == "number" and feature.name not in constant:
+            rank = abs(frame[feature.name].corr(frame["target"], method="spearman"))
+            if rank > LEAKING:
+                yield (
+                    f"warning: {feature.name} rises or falls with {table.target} almost without "
+                    f"exception (rank correlation {rank:.4f}): is it computed from it? "
+                    "--features leaves it out"
+                )
     for name in names:
         if _same_partition(frame[name], frame["task"]):
             yield (

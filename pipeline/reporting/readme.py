@@ -14,6 +14,18 @@ from pipeline.reporting.cells import name_cell, number, text
 from pipeline.reporting.checking import check
 from pipeline.reporting.results import Results
 
+STUDIES = [
+    "linear",
+    "tune",
+    "train",
+    "repeats",
+    "sizes",
+    "dimension",
+    "holdout",
+    "adapt",
+    "clean",
+    "illustrate",
+]
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 
 
@@ -59,7 +71,8 @@ def errors_block(results: Results) -> str:
 def times_block(results: Results) -> str:
     """Processor time by study and dataset."""
     runs = _runs(results)
-    studies = list(dict.fromkeys(study for study, *_ in runs))
+    found = {study for study, *_ in runs}
+    studies = [study for study in STUDIES if study in found]
     rows = [[Cell(dataset), *_minutes(runs, studies, dataset)] for dataset in results.datasets] + [
         [Cell("all"), *_minutes(runs, studies, None)]
     ]

@@ -78,11 +78,10 @@ class Results:
         Fourteen pages with a dozen folders each would be most of what `dvc repro` looks at.
         """
         root = self.files.root
-        paths = sorted((root / "results").glob("*/*/*.json"))
         return {
             path.relative_to(root).as_posix(): sha256(path)
-            for path in paths
-            if not path.name.endswith(".run.json")
+            for path in sorted((root / "results").glob("*/*/*.json"))
+            if path.parts[-3] in SHAPES and not path.name.endswith(".run.json")
         }
 
     def info(self, dataset: str) -> Result | None:

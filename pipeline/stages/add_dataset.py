@@ -86,7 +86,9 @@ def _keys(arguments: argparse.Namespace, columns: list[str]) -> DatasetKeys:
         raise UserError(f"--train-share: {arguments.train_share} is not between 0 and 1")
     task, target = arguments.task, arguments.target
     if arguments.features is None:
-        features = [name for name in columns if name not in (task, target)]
+        features = [name for name in columns if name not in (task, target) and not _index(name)]
+        for name in filter(_index, columns):
+            print(f"{arguments.file}: {name} is pandas' row number, and left out")
     else:
         features = [name.strip() for name in arguments.features.split(",")]
     if not features:
@@ -98,6 +100,10 @@ def _keys(arguments: argparse.Namespace, columns: list[str]) -> DatasetKeys:
         features=tuple(features),
         train_share=arguments.train_share,
     )
+
+
+def _index(column: str) -> bool:
+    return column.startswith("__index_level_")
 
 
 def _split(

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline.auditing import evidence, paperwork, provenance, records, rendering, rerunning
+from pipeline.auditing import asked, evidence, paperwork, provenance, records, rendering, rerunning
 from pipeline.auditing.findings import Audit, Check
 from pipeline.auditing.page import page, text
 from pipeline.auditing.project import Project
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run N stages chosen at random, or these stages, again in a copy and compare",
     )
     parser.add_argument(
-        "--networks", type=int, default=10, help="saved networks to try, at random (default: 10)"
+        "--networks", type=_count, default=10, help="saved networks to try, at random (default: 10)"
     )
     parser.add_argument(
         "--skip-reports", action="store_true", help="do not make the report anew (a minute)"
@@ -36,6 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="after a run of your own: list the hashes of benchmarks and times, and end",
     )
+
+
+def _count(word: str) -> int:
+    if not word.isdecimal():
+        raise argparse.ArgumentTypeError(f"{word!r} is no number of networks")
+    return int(word)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -62,6 +68,7 @@ def checks(project: Project, scratch: Path, arguments: argparse.Namespace) -> It
     yield records.strays(project)
     yield provenance.origins(project)
     yield provenance.sums(project)
+    yield asked.asked(project)
     yield paperwork.origins_of_data(project)
     yield paperwork.seals(project)
     yield paperwork.tables_in_prose(project)

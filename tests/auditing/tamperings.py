@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pipeline.auditing.hashing import dvc_hash
+from pipeline.auditing.paperwork import seal
 from pipeline.auditing.project import Project
 from pipeline.errors import UserError
 from pipeline.files import write_json
@@ -105,6 +106,29 @@ def copy_a_result(clone: Clone) -> None:
     shutil.copy(clone.result("train"), clone.result("train", "lc-better"))
 
 
+def another_number_and_a_forged_hash(study: str, key: str) -> Tampering:
+    """Of the first place in a result where `key` stands: nothing but the hash would tell."""
+
+    def tamper(clone: Clone) -> None:
+        clone.one_digit(clone.result(study), f'"{key}"')
+        clone.forge_hash(clone.result(study))
+
+    return tamper
+
+
+def other_versions_and_new_seals(clone: Clone) -> None:
+    path = clone.result("train").with_suffix(".run.json")
+    clone.change(path, r'("numpy": ")[^"]+', r"\g<1>1.0.0")
+    seal(Project(clone.root))
+
+
+def compiled_code(clone: Clone) -> None:
+    path = clone.root / "pipeline/training/__pycache__/trainer.cpython-311.pyc"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"\0")
+    git(clone.root, "add", "--force", str(path))
+
+
 TAMPERINGS: dict[str, Tampering] = {
     "a digit of a test error": lambda c: c.one_digit(c.result("train"), '"rmse"'),
     "a digit of one task's error": lambda c: c.one_digit(c.result("train"), '"task_rmse"'),
@@ -120,6 +144,18 @@ TAMPERINGS: dict[str, Tampering] = {
         sorted((c.root / "results/illustrate").glob("*/*.json"))[0].relative_to(c.root), '"'
     ),
     "a seed in a result": lambda c: c.one_digit(c.result("train"), '"seed"'),
+    "a seed with a forged hash": another_number_and_a_forged_hash("train", "seed"),
+    "a seed of a repeat with a forged hash": another_number_and_a_forged_hash("repeats", "seed"),
+    "a seed of a dimension with a forged hash": another_number_and_a_forged_hash(
+        "dimension", "seed"
+    ),
+    "more epochs with a forged hash": another_number_and_a_forged_hash("sizes", "epochs"),
+    "other test rows with a forged hash": another_number_and_a_forged_hash("train", "test"),
+    "another momentum in a search with a forged hash": another_number_and_a_forged_hash(
+        "tune", "momentum"
+    ),
+    "other versions beside a result, sealed anew": other_versions_and_new_seals,
+    "compiled code beside the source": compiled_code,
     "a lower error with a forged hash": lower_the_error_and_forge_the_hash,
     "a worse trial with a forged hash": choose_another_trial_and_forge_the_hash,
     "another edition in params.yaml": another_edition,

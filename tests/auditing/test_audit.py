@@ -88,6 +88,15 @@ def test_a_forged_result_is_found_by_running_it_again(clone):
     assert findings(clone)["reruns"] == [name]
 
 
+def test_a_stage_that_cannot_run_here_is_a_finding_and_no_end(clone):
+    """Its table is not here and must be made; what makes it no longer works."""
+    forger = Clone(clone)
+    forger.change("pipeline/stages/prepare.py", r"\n\n\n", "\nraise SystemExit('broken')\n\n\n")
+    pipeline(clone, "audit", "--skip-reports", "--rerun", "linear@frequency", expected=1)
+    assert findings(clone)["reruns"] == ["linear@frequency"]
+    assert not list((clone / "scratch/audit").glob("rerun/*"))
+
+
 def test_a_network_that_was_swapped_is_found(audited):
     models = audited / "data/frequency/models"
     kept = models.parent / "kept.safetensors"

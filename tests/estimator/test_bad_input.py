@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
 from pipeline.estimator import LearnedContextRegressor
@@ -95,7 +96,7 @@ def test_before_fit(call: Any) -> None:
 def test_a_fitted_estimator_refuses(lc: LearnedContextRegressor, known: pd.DataFrame) -> None:
     rows, y = known[FEATURES].head(4), known.y.head(4)
     for call, message in (
-        (lambda: lc.predict(rows), "without task"),
+        (lambda: lc.predict(rows), "pass task="),
         (lambda: lc.predict(rows, [1, 2, 3, 4]), "labels are numbers, but"),
         (lambda: lc.predict(rows.assign(side="up"), "w00"), "'up' is none of .* 'left'"),
         (lambda: lc.predict(rows.assign(x="1a"), "w00"), "'x' must be numbers"),
@@ -108,6 +109,7 @@ def test_a_fitted_estimator_refuses(lc: LearnedContextRegressor, known: pd.DataF
         (lambda: lc.add_task("d", rows, y * 1e30), "standard deviations away"),
         (lambda: lc.add_task(7, rows, y), "labels are numbers, but"),
         (lambda: lc.add_task("d", rows, y * np.nan), "NaN"),
+        (lambda: lc.add_task("d", csr_array(np.eye(4)), y), "DataFrame"),
         (lambda: lc.update_task("d", rows, y), "'d' is not known"),
         (lambda: lc.nearest_tasks("d"), "'d' is not known"),
     ):
@@ -132,7 +134,7 @@ def test_one_task_predicts_but_has_no_population() -> None:
     with pytest.raises(ValueError, match="fitted on one task"):
         estimator.add_task("b", X, Y)
     without = LearnedContextRegressor(**SHORT).fit(X, Y)
-    with pytest.raises(ValueError, match="with task"):
+    with pytest.raises(ValueError, match="fitted without task"):
         without.predict(X, TASK)
     with pytest.raises(ValueError, match="without task"):
         without.add_task("b", X, Y)

@@ -34,6 +34,15 @@ def test_the_map_names_the_tasks(lc: LearnedContextRegressor) -> None:
     assert not plot_task_map(lc, names=False).texts
 
 
+def test_the_map_names_those_asked_for(lc: LearnedContextRegressor) -> None:
+    for names in (lc.task_parameters_.index[:2], ["w00", "w01"]):
+        ax = plot_task_map(lc, names=names)
+        assert sorted(text.get_text() for text in ax.texts) == ["w00", "w01"]
+    assert [text.get_text() for text in plot_task_map(lc, names="w05").texts] == ["w05"]
+    with pytest.raises(ValueError, match="'zz' is not known"):
+        plot_task_map(lc, names=["zz"])
+
+
 def test_the_map_joins_the_nearest_and_marks_the_added(
     lc: LearnedContextRegressor, new: pd.DataFrame
 ) -> None:

@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pipeline.estimator import LearnedContextRegressor
 from pipeline.estimator.columns import Columns
+from pipeline.estimator.plots import plot_response
 from pipeline.tables.rows import Rows
 from pipeline.tables.scaling import Scaler
 from tests.estimator.conftest import NOISE, QUICK, curves
@@ -88,6 +89,42 @@ def test_a_rare_level_is_no_outlier_and_no_two_levels_are_alike() -> None:
     assert np.abs(scaled).max() < 6  # a column of its own would make it 55
 
 
+@pytest.mark.parametrize("rare", ["level", "number"])
+@pytest.mark.parametrize("seed", [3, 7])  # with these the only other row is held out
+def test_the_noise_is_sane_when_a_feature_is_constant_but_for_a_row_held_out(
+    rare: str, seed: int
+) -> None:
+    random = np.random.default_rng(0)
+    x = random.normal(size=100)
+    y = np.sin(x) + 0.1 * random.normal(size=100)
+    other: Any = np.full(100, "ok", dtype=object) if rare == "level" else np.full(100, 0.1)
+    other[3] = "bad" if rare == "level" else 0.2
+    settings = {**QUICK, "random_state": seed, "width": 16}
+    frame = pd.DataFrame({"x": x, "other": other})
+    estimator = LearnedContextRegressor(**settings).fit(frame, y, np.repeat(list("abcde"), 20))
+    assert estimator.noise_std_ < 0.75 * y.std()
+
+
+@pytest.mark.parametrize("value", [1.0, 0.1, "same"])
+def test_a_constant_feature_is_ignored(value: Any, known: pd.DataFrame) -> None:
+    frame = known[["x"]].assign(bar=value)
+    estimator = LearnedContextRegressor(**QUICK).fit(frame, known.y, known.well)
+    expected = estimator.predict(frame, known.well)
+    if value == "same":
+        assert np.isfinite(expected).all()
+        return
+    for other in (0.2, -30.0, 1e12):
+        assert (estimator.predict(frame.assign(bar=other), known.well) == expected).all()
+    with pytest.raises(ValueError, match="one value in the fitted rows"):
+        plot_response(estimator, "bar")
+
+
+def test_too_many_levels_are_an_error() -> None:
+    frame = pd.DataFrame({"name": [f"row {number}" for number in range(1001)]})
+    with pytest.raises(ValueError, match="'name' has 1001 categories, more than 1000"):
+        LearnedContextRegressor(**QUICK).fit(frame, np.arange(1001.0))
+
+
 @pytest.mark.parametrize(
     "labels",
     [
@@ -109,6 +146,7 @@ def test_any_labels(labels: Any) -> None:
     assert (by_array == estimator.predict(x, task=task)).all()
     assert estimator.score(x, y, task) > 0.9
     assert estimator.predict(x[:3], task=list(labels)[1]).mean() > 1.5  # one label for all rows
+    assert (estimator.predict(x, task=task.to_frame()) == by_array).all()
     assert estimator.tasks_ == sorted(pd.Series(labels))
 
 

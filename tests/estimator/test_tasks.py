@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -62,6 +63,25 @@ def test_an_update_takes_the_new_rows(lc: LearnedContextRegressor, new: pd.DataF
     for label, rows in many.groupby("well"):
         lc.update_task(label, rows[FEATURES], rows.y)
     assert rmse(lc, new) < before
+
+
+@pytest.mark.parametrize("kind", ["lc", "ll"])
+def test_an_update_leaves_the_population_as_it_was(
+    kind: str, new: pd.DataFrame, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    estimator: LearnedContextRegressor = request.getfixturevalue(kind)
+    estimator.set_params(unknown="prior")
+    rows = new[new.well == "w20"]
+    before = estimator.predict(rows[FEATURES], "stranger", return_std=True)
+    added = copy(estimator).add_task("w20", rows[FEATURES], rows.y).task_parameters_.loc["w20"]
+    for known in ("w03", "w03", "w04"):
+        estimator.update_task(known, rows[FEATURES], rows.y + 60)
+    estimator.save(tmp_path / "model")
+    for one in (estimator, LearnedContextRegressor.load(tmp_path / "model")):
+        after = one.predict(rows[FEATURES], "stranger", return_std=True)
+        assert (np.array(after) == before).all()
+        one.add_task("w20", rows[FEATURES], rows.y)
+        assert (one.task_parameters_.loc["w20"] == added).all()
 
 
 def test_the_last_layer_estimate_is_ridge_regression(

@@ -95,6 +95,7 @@ def test_everything_suspicious_is_said(project: Path, capsys: pytest.CaptureFixt
             "code": [n % 5 for n in range(30)],
             "x": range(30),
             "one": 1,
+            "rounded": [round(value**1.5, 1) for value in flow],
             "flow": flow,
         }
     )
@@ -109,11 +110,23 @@ def test_everything_suspicious_is_said(project: Path, capsys: pytest.CaptureFixt
         "  tasks left out with them, without a complete row: 1",
         "  tasks with a single row, which is for training: 1",
         "  warning: constant, and so of no use: one",
+        "  warning: rounded rises or falls with flow almost without exception (rank correlation "
+        "1.0000): is it computed from it? --features leaves it out",
         "  warning: code is another name of the task (well), one value each: models that shall not "
         "know the task would",
     ):
         assert line in lines
     assert any(line.startswith("  training rows that stand in the test part") for line in lines)
+
+
+def test_a_row_number_that_pandas_left_in_a_file_is_no_feature(
+    project: Path, wells: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = pd.read_csv(wells)
+    frame[frame.index % 7 != 3].to_parquet("filtered.parquet")
+    assert main(["add-dataset", "filtered.parquet", *WORDS]) == 0
+    assert "__index_level_0__ is pandas' row number, and left out" in capsys.readouterr().out
+    assert "__index_level_0__" not in load(Files(project)).dataset("filtered").features
 
 
 @pytest.mark.parametrize(

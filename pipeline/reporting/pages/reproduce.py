@@ -13,7 +13,8 @@ make plan                                 # what would run, and for how long
 make run                                  # the study of params.yaml; goes on where it stopped
 python -m pipeline check                  # our numbers beside the paper's; fails on a difference
 python -m pipeline report base            # one page anew
-dvc repro --dry --allow-missing           # audit a clone: nothing may be stale
+python -m pipeline audit                  # a clone, without data: can these results be believed?
+dvc repro --dry --allow-missing           # a clone: nothing may be stale
 dvc exp run -S 'datasets=[frequency]'     # an experiment of your own
 dvc metrics diff                          # its numbers beside the committed ones
 dvc plots diff                            # its curves beside the committed ones

@@ -1,0 +1,111 @@
+"""What was asked of every training: seeds, budgets and rows follow from files that are in git.
+
+A lucky seed or a longer training in one result would else need no more than a forged hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pipeline.auditing.findings import Check
+from pipeline.auditing.project import Project
+from pipeline.auditing.provenance import LOOK, Result, results_of, table_info
+from pipeline.errors import UserError
+from pipeline.files import read_json, run_info
+from pipeline.settings import Budget
+
+Expected = Iterator[tuple[str, Any, Any]]
+"""Where, what the result states, what params.yaml, the profile and the table give."""
+
+
+def asked(project: Project) -> Check:
+    check = Check("asked", "Were the trainings asked for what the parameters and the profile say?")
+    locked = _locked_versions(project.root / "requirements.lock")
+    for place, _, path, result in results_of(project, check):
+        look = LOOK.format(path, place)
+        for where, stated, expected in _expected(project, result):
+            said = f"is {stated!r}; the parameters, the profile and the table give {expected!r}"
+            check.ask(stated == expected, f"{path}: {where}", said, look)
+        for name, version in _versions(run_info(project.root / path)).items():
+            check.ask(
+                name not in locked or version.partition("+")[0] == locked[name],
+                f"{run_info(path)}: {name}",
+                f"is {version}; requirements.lock has {locked.get(name)}",
+                "run the stage again with the locked versions",
+            )
+    return check
+
+
+def _expected(project: Project, result: Result) -> Expected:
+    study, model = result["study"], result.get("model")
+    params, profile = project.settings.params, project.settings.profile
+    rows = table_info(project, result["dataset"]).get("rows", {})
+
+    def seed(purpose: str, *parts: object) -> int:
+        base = getattr(params.seeds, purpose)
+        text = "/".join(map(str, (base, purpose, result["dataset"], *parts)))
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])
+
+    def plan(count: int, budgets: tuple[Budget, ...], max_restarts: int) -> dict[str, Any]:
+        budget = next(b for b in budgets if b.rows_below is None or count < b.rows_below)
+        return {
+            "epochs": budget.epochs,
+            "batches": budget.batches,
+            "window_min": profile.train.window_min,
+            "max_restarts": max_restarts,
+            "compile": profile.train.compile,
+            **params.network.model_dump(),
+            **params.schedule.model_dump(),
+        }
+
+    def search(where: str, part: Result, fraction: float, total: int) -> Expected:
+        count = part["rows"]["fit"]
+        yield f"{where}rows", count + part["rows"]["validation"], total
+        yield f"{where}seed", part["seed"], seed("search", model, fraction)
+        settings = profile.search
+        yield f"{where}plan", part["plan"], plan(count, settings.budget, settings.max_restarts)
+        yield f"{where}evaluations", len(part["evaluations"]), settings.evaluations
+
+    def training(where: str, part: Result, fraction: float) -> Expected:
+        count = part["rows"]["train"]
+        yield f"{where}rows.test", part["rows"]["test"], rows["test"]
+        yield f"{where}seed", part["seed"], seed("train", model, fraction, 0)
+        settings = profile.train
+        yield f"{where}plan", part["plan"], plan(count, settings.budget, settings.max_restarts)
+
+    if study == "tune":
+        yield from search("", result, 1.0, rows["train"])
+    elif study == "train":
+        yield "rows.train", result["rows"]["train"], rows["train"]
+        yield from training("", result, 1.0)
+    elif study == "sizes":
+        for name, part in result["fractions"].items():
+            yield from training(f"fractions.{name}.", part, float(name))
+            total = part["rows"]["train"]
+            yield from search(f"fractions.{name}.search.", part["search"], float(name), total)
+    elif study == "repeats":
+        seeds = [seed("train", model, 1.0, number) for number in range(profile.repeats)]
+        yield "trainings: seeds", [one["seed"] for one in result["trainings"]], seeds
+    elif study == "dimension":
+        for name, part in result["dimensions"].items():
+            expected = seed("train", model, "dimension", int(name))
+            yield f"dimensions.{name}.seed", part["seed"], expected
+
+
+def _locked_versions(path: Path) -> dict[str, str]:
+    if not path.exists():
+        return {}
+    return dict(re.findall(r"(?m)^([\w.-]+)==([\w.]+)", path.read_text(encoding="utf-8")))
+
+
+def _versions(path: Path) -> dict[str, str]:
+    """Those beside a result; a file that is missing or damaged is a finding of the seals."""
+    try:
+        found = read_json(path).get("versions", {})
+    except (UserError, AttributeError):
+        return {}
+    return {str(name): str(version) for name, version in found.items()}
