@@ -1,6 +1,8 @@
 """What was asked of every training: seeds, budgets and rows follow from files that are in git.
 
-A lucky seed or a longer training in one result would else need no more than a forged hash.
+A lucky seed or a longer training in one result would else need no more than a forged hash. The
+rules are written here once more, on purpose: an audit that called the trainers' own code would
+agree with whatever that code does.
 """
 
 from __future__ import annotations
