@@ -1,8 +1,10 @@
 """Kill the pipeline at random moments, resume it, and compare the end with a quiet run's.
 
-Every round starts the study anew, kills with -9 at a random moment either the runner or a random
-one of its processes, a worker or a stage, and runs it again to its end. All results, tables,
-networks and lock files must then be equal to the byte to those of a run that nobody disturbed.
+Every round picks a moment of the whole run, from the download to the last page of the report, puts
+the study back to where its part of the run began, and kills there with -9 either the runner or a
+random one of its processes, a worker or a stage. Then it runs that part again to its end. All
+results, tables, networks, pages and lock files must then be equal to the byte to those of a run
+that nobody disturbed.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -23,8 +27,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pipeline.files import write_json
 from tests import small_study
 
-TARGETS = ("linear@frequency", "repeats@frequency-lc", "adapt@frequency")
-"""With all that they need: a stage of every kind that trains, and one network instead of four."""
+PARTS = {
+    "tables and networks": ("linear@*", "train@*"),
+    "studies": ("results/dvc.yaml:*",),
+    "report": ("check", "report@*"),
+}
+"""All stages of a study, in the order of the run: a round repeats one part, not the whole."""
+
+
+@dataclass
+class Part:
+    """A part of the run that nobody disturbed."""
+
+    name: str
+    before: Path
+    seconds: float
+    expected: dict[str, str]
 
 
 def main() -> None:
@@ -34,36 +52,56 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("results/benchmarks/kills.json"))
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
-    identical, victims = 0, dict.fromkeys(("runner", "worker", "stage"), 0)
+    killed: Counter[str] = Counter()
+    identical = 0
     with tempfile.TemporaryDirectory() as name:
-        quiet = small_study.make_project(Path(name) / "quiet")
-        started = time.monotonic()
-        small_study.run(quiet, *TARGETS)
-        seconds = time.monotonic() - started
-        expected = small_study.state(quiet)
+        parts = run_quietly(Path(name))
+        folder = Path(name) / "round"
         for number in range(1, arguments.kills + 1):
-            folder = Path(name) / f"round-{number}"
-            victim = kill_once(folder, rng, seconds)
-            small_study.run(folder, *TARGETS)
+            [part] = rng.choices(parts, [part.seconds for part in parts])
+            victim = kill_once(part, folder, rng)
+            small_study.run(folder, *PARTS[part.name])
             found = small_study.state(folder)
-            different = [key for key in expected | found if expected.get(key) != found.get(key)]
-            shutil.rmtree(folder)
-            victims[victim] += 1
+            names = sorted(part.expected | found)
+            different = [key for key in names if part.expected.get(key) != found.get(key)]
+            killed.update((victim, part.name))
             identical += not different
             said = ", ".join(different[:5]) or "identical"
-            print(f"kill {number} of {arguments.kills}, of a {victim}: {said}", flush=True)
+            said = f"kill {number} of {arguments.kills}, of a {victim} in the {part.name}: {said}"
+            print(said, flush=True)
     print(f"{identical} of {arguments.kills} identical")
-    report = {"kills": arguments.kills, "identical": identical}
-    write_json(arguments.output, report | {"files": len(expected), "killed": victims})
+    report = {
+        "kills": arguments.kills,
+        "identical": identical,
+        "files": len(parts[-1].expected),
+        "killed": {victim: killed[victim] for victim in ("runner", "worker", "stage")},
+        "in": {part: killed[part] for part in PARTS},
+    }
+    write_json(arguments.output, report)
     sys.exit(identical < arguments.kills)
 
 
-def kill_once(folder: Path, rng: random.Random, seconds: float) -> str:
-    """Start the study in a new folder and kill one of its processes; which kind it was."""
+def run_quietly(scratch: Path) -> list[Part]:
+    """Run the study part by part, and keep what there was before each."""
+    quiet = small_study.make_project(scratch / "quiet", datasets=["frequency"])
+    parts = []
+    for number, (name, targets) in enumerate(PARTS.items()):
+        before = scratch / f"before-{number}"
+        shutil.copytree(quiet, before, symlinks=True)
+        started = time.monotonic()
+        small_study.run(quiet, *targets)
+        seconds = time.monotonic() - started
+        parts.append(Part(name, before, seconds, small_study.state(quiet)))
+    return parts
+
+
+def kill_once(part: Part, folder: Path, rng: random.Random) -> str:
+    """Start the part in a copy at `folder` and kill one of its processes; which kind it was."""
     while True:
         shutil.rmtree(folder, ignore_errors=True)
-        process = small_study.start(small_study.make_project(folder), *TARGETS)
-        time.sleep(rng.uniform(0, seconds))
+        shutil.copytree(part.before, folder, symlinks=True)
+        process = small_study.start(folder, *PARTS[part.name])
+        time.sleep(rng.uniform(0, part.seconds))
         victim = kill_one_of(process, rng)
         process.communicate()  # a run whose worker died goes on, one whose stage died fails
         if victim:

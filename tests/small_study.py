@@ -140,9 +140,9 @@ def stale(folder: Path) -> set[str]:
 
 
 def state(folder: Path) -> dict[str, str]:
-    """The hash of everything that a run leaves: results, tables, networks and lock files."""
+    """The hash of everything that a run leaves: results, tables, networks, pages and lock files."""
     found = {}
-    for top in ("results", "data", "raw", "dvc.lock"):
+    for top in ("results", "data", "raw", "reports", "dvc.lock"):
         path = folder / top
         for file in [path] if path.is_file() else sorted(path.rglob("*")):
             if file.is_file() and not file.name.endswith(".run.json"):
