@@ -23,44 +23,32 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 import torch
 
+from benchmarks.waves import frequency, of_tasks
 from pipeline.estimator import LearnedContextRegressor
 from pipeline.files import write_json
 from pipeline.tables.metrics import rmse
+from pipeline.tables.rows import Rows
 
 TASKS, GROUPS, TRAIN_ROWS, TEST_ROWS = 250, 3, 120, 100
 COUNTS = (5, 20, 100, 120)
 NEW_TASKS, NEW_ROWS, PREDICTIONS = 1000, 50, 1_000_000
 LARGE_ROWS, LARGE_TASKS = 1_000_000, 10_000
 
-Table = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-
-def frequency(omega: np.ndarray, rows: int, random: np.random.Generator) -> Table:
-    """Features, targets and labels; rows are grouped by task."""
-    x = random.uniform(size=(len(omega), rows))
-    y = 0.5 * np.sin(2 * np.pi * omega[:, None] * x) + 0.5 + random.normal(0, 0.1, x.shape)
-    return x.reshape(-1, 1), y.ravel(), np.repeat(np.arange(len(omega)), rows)
-
-
-def of(table: Table, tasks: np.ndarray, first: int | None = None) -> Table:
-    """The rows of some tasks, or the `first` of each."""
-    x, y, task = table
-    place = np.arange(len(y)) % (len(y) // TASKS)
-    wanted = np.isin(task, tasks) & (place < (first or len(y)))
-    return x[wanted], y[wanted], task[wanted]
-
-
-def hold_out(train: Table, test: Table) -> tuple[list[dict[str, float]], LearnedContextRegressor]:
+def hold_out(train: Rows, test: Rows) -> tuple[list[dict[str, float]], LearnedContextRegressor]:
     """Every group held out in turn; errors and coverage by the number of rows added."""
-    full = LearnedContextRegressor(random_state=0, device="cpu").fit(*train)
+    full = LearnedContextRegressor(random_state=0, device="cpu").fit(train.x, train.y, train.task)
     cells: dict[int, list[tuple[float, ...]]] = {count: [] for count in COUNTS}
     for group in range(GROUPS):
         numbers = np.arange(TASKS)
         base, held_out = numbers[numbers % GROUPS != group], numbers[numbers % GROUPS == group]
-        fitted = LearnedContextRegressor(random_state=0, device="cpu").fit(*of(train, base))
-        x, y, task = of(test, held_out)
+        of_base, of_held_out = of_tasks(train, base), of_tasks(test, held_out)
+        fitted = LearnedContextRegressor(random_state=0, device="cpu")
+        fitted.fit(of_base.x, of_base.y, of_base.task)
+        x, y, task = of_held_out.x, of_held_out.y, of_held_out.task
         for count in COUNTS:
-            estimator = copy(fitted).add_tasks(*of(train, held_out, count))
+            new = of_tasks(train, held_out, count)
+            estimator = copy(fitted).add_tasks(new.x, new.y, new.task)
             low, high = estimator.predict_interval(x, task)
             modes = (estimator.model_.posterior.weights[len(base) :] > 0.01).sum(axis=1)
             added, trained = estimator.predict(x, task), full.predict(x, task)
@@ -91,8 +79,8 @@ def seconds(run: Callable[[], Any]) -> float:
 
 def speed(full: LearnedContextRegressor, random: np.random.Generator) -> dict[str, float]:
     omega = random.uniform(0.5, 4, NEW_TASKS)
-    x, y, task = frequency(omega, NEW_ROWS, random)
-    task += TASKS
+    new = frequency(omega, NEW_ROWS, random)
+    x, y, task = new.x, new.y, new.task + TASKS
     batch = seconds(lambda: copy(full).add_tasks(x, y, task))
     one = copy(full)
     alone = seconds(
@@ -113,14 +101,14 @@ def speed(full: LearnedContextRegressor, random: np.random.Generator) -> dict[st
 
 def large(random: np.random.Generator) -> dict[str, float]:
     omega = random.uniform(0.5, 4, LARGE_TASKS)
-    x, y, task = frequency(omega, LARGE_ROWS // LARGE_TASKS, random)
+    rows = frequency(omega, LARGE_ROWS // LARGE_TASKS, random)
     estimator = LearnedContextRegressor(random_state=0, device="cpu")
-    spent = seconds(lambda: estimator.fit(x, y, task))
+    spent = seconds(lambda: estimator.fit(rows.x, rows.y, rows.task))
     return {
         "seconds": spent,
         "epochs": estimator.n_iter_,
         "rows_a_second": estimator.n_iter_ * LARGE_ROWS / spent,
-        "rmse_in_training": rmse(y, estimator.predict(x, task)),
+        "rmse_in_training": rmse(rows.y, estimator.predict(rows.x, rows.task)),
         "peak_memory_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
     }
 

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 import torch
 
+from benchmarks.waves import frequency, of_tasks
 from pipeline.adaptation import gauss_newton, laplace
 from pipeline.adaptation.gauss_newton import Effort
 from pipeline.adaptation.study import HeldOut
@@ -32,19 +33,6 @@ SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 COVERAGE_ROWS = (5, 20, 100)
 NO_WORSE = 0.1
 PLAN = Plan(60, 30, window_min=5)
-
-
-def frequency(rows: int, omega: np.ndarray, random: np.random.Generator) -> Rows:
-    x = random.uniform(size=(TASKS, rows))
-    y = 0.5 * np.sin(2 * np.pi * omega[:, None] * x) + 0.5 + random.normal(0, 0.1, x.shape)
-    return Rows(x.reshape(-1, 1), np.repeat(np.arange(TASKS), rows), y.ravel())
-
-
-def of_tasks(rows: Rows, tasks: np.ndarray, first: int | None = None) -> Rows:
-    """The rows of some tasks, or the `first` of each: rows are grouped by task."""
-    place = np.arange(len(rows)) % (len(rows) // TASKS)
-    wanted = np.isin(rows.task, tasks) & (place < (first or len(rows)))
-    return rows.take(np.flatnonzero(wanted))
 
 
 def hold_out(
@@ -109,7 +97,7 @@ def main() -> None:
     torch.set_num_threads(1)
     random = np.random.default_rng(0)
     omega = random.uniform(0.5, 4, TASKS)
-    train_rows, test_rows = (frequency(n, omega, random) for n in (TRAIN_ROWS, TEST_ROWS))
+    train_rows, test_rows = (frequency(omega, n, random) for n in (TRAIN_ROWS, TEST_ROWS))
 
     cells: dict[tuple[int, float], list[dict[str, Any]]] = {}
     coverage: dict[tuple[int, int], list[dict[str, float]]] = {}

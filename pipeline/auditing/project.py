@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -148,3 +148,15 @@ def _recorded(lock: str, name: str, entry: Any) -> Recorded:
             f"{lock}: stages.{name}: not an entry as DVC writes it ({error!r}); restore the file "
             f"with `git checkout {lock}`"
         ) from error
+
+
+def sections(content: Any, where: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every part of a result that has named values, with its place: `groups.0.fits.`."""
+    if isinstance(content, dict):
+        yield where, content
+    elif isinstance(content, list):
+        content = dict(enumerate(content))
+    else:
+        return
+    for key, value in content.items():
+        yield from sections(value, f"{where}{key}.")

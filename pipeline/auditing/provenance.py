@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.auditing.findings import Check
-from pipeline.auditing.project import Project, Recorded
+from pipeline.auditing.project import Project, Recorded, sections
 from pipeline.errors import UserError
 from pipeline.files import code_digest, read_json
 
@@ -182,26 +182,18 @@ def _read_or_nothing(path: Path) -> Result:
     return content if isinstance(content, dict) else {}
 
 
-def _outcomes(content: Any, where: str = "") -> Iterator[tuple[str, Result]]:
+def _outcomes(result: Result) -> Iterator[tuple[str, Result]]:
     """Every training in a result: whatever has an error over all rows and one for each task."""
-    if isinstance(content, dict):
-        named = isinstance(content.get("task_rmse"), dict)
-        if named and {"rmse", "normalised"} <= content.keys():
-            yield where, content
-        for key, value in content.items():
-            yield from _outcomes(value, f"{where}{key}.")
-    elif isinstance(content, list):
-        for index, value in enumerate(content):
-            yield from _outcomes(value, f"{where}{index}.")
+    for where, part in sections(result):
+        if isinstance(part.get("task_rmse"), dict) and {"rmse", "normalised"} <= part.keys():
+            yield where, part
 
 
-def _searches(content: Any, where: str = "") -> Iterator[tuple[str, Result]]:
+def _searches(result: Result) -> Iterator[tuple[str, Result]]:
     """Every search in a result."""
-    if isinstance(content, dict):
-        if {"best", "score", "evaluations"} <= content.keys():
-            yield where, content
-        for key, value in content.items():
-            yield from _searches(value, f"{where}{key}.")
+    for where, part in sections(result):
+        if {"best", "score", "evaluations"} <= part.keys():
+            yield where, part
 
 
 def _same_settings(one: Mapping[str, float], other: Mapping[str, float]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from pipeline.auditing.findings import Check
 from pipeline.auditing.hashing import dvc_hash
-from pipeline.auditing.project import Project, Recorded
+from pipeline.auditing.project import Project, Recorded, sections
 from pipeline.datasets.registry import GENERATED
 from pipeline.errors import UserError
 from pipeline.execution.repository import resolve_targets
@@ -152,19 +152,13 @@ def _spread(project: Project, result: Any) -> float:
     return max(OTHER_MACHINE, repeats["max"] / repeats["min"] - 1)
 
 
-def errors_in(content: Any, where: str = "") -> list[tuple[str, float]]:
+def errors_in(result: Any) -> list[tuple[str, float]]:
     """Every `rmse` in a result, with its place."""
-    if isinstance(content, list):
-        content = dict(enumerate(content))
-    if not isinstance(content, dict):
-        return []
-    found = []
-    for key, value in content.items():
-        if key == "rmse" and isinstance(value, (int, float)):
-            found.append((f"{where}rmse", float(value)))
-        else:
-            found += errors_in(value, f"{where}{key}.")
-    return found
+    return [
+        (f"{where}rmse", float(part["rmse"]))
+        for where, part in sections(result)
+        if isinstance(part.get("rmse"), (int, float))
+    ]
 
 
 def _has_data(project: Project, place: str) -> bool:
