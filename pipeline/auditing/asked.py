@@ -8,8 +8,8 @@ agree with whatever that code does.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from pipeline.auditing.provenance import LOOK, Result, results_of, table_info
 from pipeline.errors import UserError
 from pipeline.files import read_json, run_info
 from pipeline.settings import Budget
+from pipeline.tables.selection import GROUPS
 
 Expected = Iterator[tuple[str, Any, Any]]
 """Where, what the result states, what params.yaml, the profile and the table give."""
@@ -26,7 +27,7 @@ Expected = Iterator[tuple[str, Any, Any]]
 
 def asked(project: Project) -> Check:
     check = Check("asked", "Were the trainings asked for what the parameters and the profile say?")
-    locked = _locked_versions(project.root / "requirements.lock")
+    locked = project.locked_versions
     for place, _, path, result in results_of(project, check):
         look = LOOK.format(path, place)
         for where, stated, expected in _expected(project, result):
@@ -85,6 +86,7 @@ def _expected(project: Project, result: Result) -> Expected:
         yield "rows.train", result["rows"]["train"], rows["train"]
         yield from training("", result, 1.0)
     elif study == "sizes":
+        yield "fractions", list(result["fractions"]), [str(share) for share in params.fractions]
         for name, part in result["fractions"].items():
             yield from training(f"fractions.{name}.", part, float(name))
             total = part["rows"]["train"]
@@ -93,15 +95,38 @@ def _expected(project: Project, result: Result) -> Expected:
         seeds = [seed("train", model, 1.0, number) for number in range(profile.repeats)]
         yield "trainings: seeds", [one["seed"] for one in result["trainings"]], seeds
     elif study == "dimension":
+        sizes = [str(size) for size in profile.dimensions]
+        yield "dimensions", list(result["dimensions"]), sizes
         for name, part in result["dimensions"].items():
             expected = seed("train", model, "dimension", int(name))
             yield f"dimensions.{name}.seed", part["seed"], expected
-
-
-def _locked_versions(path: Path) -> dict[str, str]:
-    if not path.exists():
-        return {}
-    return dict(re.findall(r"(?m)^([\w.-]+)==([\w.]+)", path.read_text(encoding="utf-8")))
+    elif study == "holdout":
+        found = [
+            (one["group"], one["hyperparameters"]["task_dim"], one["seed"])
+            for one in result["networks"]
+        ]
+        yield (
+            "networks: group, dimension, seed",
+            found,
+            [
+                (group, size, seed("train", "lc", "holdout", group, size))
+                for group in range(GROUPS)
+                for size in profile.holdout.dimensions
+            ],
+        )
+    elif study == "adapt":
+        yield "settings", result["settings"], profile.holdout.model_dump(mode="json")
+        wanted = product(range(GROUPS), profile.holdout.dimensions, profile.holdout.shares)
+        fits = [(one["group"], one["task_dim"], one["share"]) for one in result["fits"]]
+        yield "fits: group, dimension, share", fits, list(wanted)
+    elif study == "clean":
+        counts = result["rows"]
+        yield "rows.test", counts["test"], rows["test"]
+        yield "rows", counts["train"] + counts["leaked"], rows["train"]
+        leaks = counts["leaked"] / counts["test"] > params.leak_share
+        yield "models", list(result["models"]), list(params.compared) if leaks else []
+        for kind, part in result["models"].items():
+            yield f"models.{kind}.seed", part["seed"], seed("train", kind, "clean")
 
 
 def _versions(path: Path) -> dict[str, str]:

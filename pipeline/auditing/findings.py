@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -49,10 +48,6 @@ class Check:
 @dataclass(frozen=True)
 class Audit:
     checks: tuple[Check, ...]
-
-    @classmethod
-    def of(cls, checks: Iterable[Check]) -> Audit:
-        return cls(tuple(checks))
 
     @property
     def passed(self) -> bool:

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pipeline.auditing.findings import Check
-from pipeline.auditing.project import Project
+from pipeline.auditing.project import SEAL, Project
 from pipeline.datasets import registry, sources
 from pipeline.errors import UserError
 from pipeline.files import sha256, write_text
 from pipeline.reporting import readme
 from pipeline.reporting.results import Results
-
-SEAL = "results/SHA256SUMS"
 
 
 def origins_of_data(project: Project) -> Check:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
+import re
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,14 +17,13 @@ from pipeline.execution.repository import address, open_repository, relative
 from pipeline.files import Files
 
 LOCKS = {"dvc.yaml": "dvc.lock", "results/dvc.yaml": "results/dvc.lock"}
+SEAL = "results/SHA256SUMS"
 
 
 @dataclass(frozen=True)
 class Definition:
     """A stage as dvc.yaml, resolved with the parameters, defines it."""
 
-    address: str
-    name: str
     lock: str
     command: str
     deps: frozenset[str]
@@ -55,6 +56,7 @@ class Project:
         self.root = root.resolve()
         self.files = Files(self.root)
         self.settings = settings.load(self.files)
+        self._parameters: dict[str, Any] = {}
 
     @cached_property
     def definitions(self) -> dict[str, Definition]:
@@ -71,8 +73,6 @@ class Project:
             params = [dep for dep in stage.deps if isinstance(dep, ParamsDependency)]
             others = [dep for dep in stage.deps if not isinstance(dep, ParamsDependency)]
             definitions[address(stage)] = Definition(
-                address(stage),
-                stage.name,
                 LOCKS.get(stage.path_in_repo, "dvc.lock"),
                 stage.cmd,
                 frozenset(map(relative, others)),
@@ -118,21 +118,34 @@ class Project:
 
     def value(self, file: str, key: str) -> Any:
         """What stands under `a.b.c` in a parameter file; None if nothing does."""
-        content = self._parameters(file)
+        if file not in self._parameters:
+            self._parameters[file] = self.yaml(file)
+        content = self._parameters[file]
         for part in key.split("."):
             if not isinstance(content, dict) or part not in content:
                 return None
             content = content[part]
         return content
 
-    def _parameters(self, file: str) -> Any:
-        if file not in self._parameter_files:
-            self._parameter_files[file] = self.yaml(file)
-        return self._parameter_files[file]
-
     @cached_property
-    def _parameter_files(self) -> dict[str, Any]:
-        return {}
+    def locked_versions(self) -> dict[str, str]:
+        """What requirements.lock pins."""
+        path = self.root / "requirements.lock"
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        return dict(re.findall(r"(?m)^([\w.-]+)==([\w.]+)", text))
+
+    def bring(self, path: str, copy: Path) -> bool:
+        """Copy a file or folder to its place in a scratch copy; whether it is here at all."""
+        source, target = self.root / path, copy / path
+        if not source.exists():
+            return False
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(source, target, ignore=ignored, dirs_exist_ok=True)
+        else:
+            shutil.copy2(source, target)
+        return True
 
 
 def _recorded(lock: str, name: str, entry: Any) -> Recorded:

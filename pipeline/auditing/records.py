@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline.auditing.findings import Check
 from pipeline.auditing.hashing import dvc_hash, files_below
-from pipeline.auditing.project import LOCKS, Project
+from pipeline.auditing.project import LOCKS, SEAL, Project
 
 RERUN = "`dvc repro {}` runs it again; `git log -p {}` shows who changed it"
 
@@ -87,7 +87,7 @@ def hashes(project: Project) -> Check:
                     actual[path] == recorded,
                     path,
                     f"has the hash {actual[path]}; {place} recorded {recorded} as its {role}",
-                    f"`git log -p {path}`; then {RERUN.format(place, path)}",
+                    RERUN.format(place, path),
                 )
     if absent:
         check.notes.append(
@@ -123,7 +123,7 @@ def strays(project: Project) -> Check:
     check = Check("strays", "Is every file below results/ and reports/ accounted for?")
     outs = {path for stage in project.definitions.values() for path in stage.outs}
     for folder in ("results", "reports"):
-        for file in _all_files(project, project.root / folder):
+        for file in _all_files(project.root / folder):
             path = file.relative_to(project.root).as_posix()
             check.ask(
                 _accounted(path, outs),
@@ -146,7 +146,7 @@ def _compiled(project: Project) -> list[str]:
     return done.stdout.splitlines()
 
 
-def _all_files(project: Project, folder: Path) -> Iterator[Path]:
+def _all_files(folder: Path) -> Iterator[Path]:
     def hidden(path: Path) -> bool:
         return path.name in ("__pycache__", ".ipynb_checkpoints")
 
@@ -161,7 +161,7 @@ def _accounted(path: str, outs: set[str]) -> bool:
         or any(parent.as_posix() in outs for parent in Path(path).parents)
         or path in LOCKS
         or path in LOCKS.values()
-        or path in ("results/SHA256SUMS", "reports/paper.yaml")
+        or path in (SEAL, "reports/paper.yaml")
         or path.endswith("/.gitignore")
         or path.startswith(("results/benchmarks/", "reports/notebooks/"))
     )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -23,12 +22,7 @@ def reports(project: Project, scratch: Path, say: Callable[[str], None]) -> Chec
     copy = scratch / "reports-made-anew"
     shutil.rmtree(copy, ignore_errors=True)
     for part in PARTS:
-        source, target = project.root / part, copy / part
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
-        elif source.exists():
-            shutil.copy2(source, target)
+        project.bring(part, copy)
     _forget(copy / "reports")
     for words in (["check", "--write"], ["report"]):
         say(f"making the report anew: {words[0]}")
@@ -41,7 +35,7 @@ def reports(project: Project, scratch: Path, say: Callable[[str], None]) -> Chec
             "run it yourself",
         ):
             return check
-    others = _other_versions(project.root / "requirements.lock")
+    others = _other_versions(project.locked_versions)
     if others:
         check.notes.append(f"Other versions than requirements.lock has: {others}.")
     for name in sorted({*_files(project.root / "reports"), *_files(copy / "reports")}):
@@ -77,10 +71,8 @@ def _files(folder: Path) -> set[str]:
     return {name for name in names if ".ipynb_checkpoints" not in name}
 
 
-def _other_versions(lock: Path) -> str:
+def _other_versions(pinned: Mapping[str, str]) -> str:
     """Where the drawing libraries are not those of the lock file."""
-    text = lock.read_text(encoding="utf-8") if lock.exists() else ""
-    pinned = dict(re.findall(r"^([A-Za-z0-9_.-]+)==(\S+)", text, re.MULTILINE))
     found = []
     for name in DRAWING:
         try:

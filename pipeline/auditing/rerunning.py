@@ -65,12 +65,12 @@ class _Bench:
             out: place for place, entry in project.recorded.items() for out in entry.outs
         }
         for path in ALWAYS:
-            self._bring(path)
+            project.bring(path, copy)
 
     def run(self, place: str) -> None:
         entry = self.project.recorded[place]
         for path in entry.deps:
-            if (self.copy / path).exists() or self._bring(path):
+            if (self.copy / path).exists() or self.project.bring(path, self.copy):
                 continue
             if path not in self.producers:
                 raise UserError(f"{path}: is missing and no stage makes it; `git checkout {path}`")
@@ -85,18 +85,6 @@ class _Bench:
         )
         if done.returncode:
             raise UserError(f"{place} cannot be run again: {done.stderr.strip()[-400:]}")
-
-    def _bring(self, path: str) -> bool:
-        source, target = self.project.root / path, self.copy / path
-        if not source.exists():
-            return False
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(source, target, ignore=ignored, dirs_exist_ok=True)
-        else:
-            shutil.copy2(source, target)
-        return True
 
 
 def _compare(project: Project, check: Check, place: str, copy: Path) -> None:

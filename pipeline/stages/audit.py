@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"{paperwork.seal(project).relative_to(project.root)}: written")
         return
     folder = project.files.scratch("audit")
-    audit = Audit.of(checks(project, folder, arguments))
+    audit = Audit(tuple(checks(project, folder, arguments)))
     write_json(folder / "audit.json", audit.as_json())
     write_text(folder / "audit.html", page(audit))
     print(text(audit))

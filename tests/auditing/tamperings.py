@@ -149,6 +149,12 @@ TAMPERINGS: dict[str, Tampering] = {
     "a seed of a dimension with a forged hash": another_number_and_a_forged_hash(
         "dimension", "seed"
     ),
+    "a seed of a hold-out network with a forged hash": another_number_and_a_forged_hash(
+        "holdout", "seed"
+    ),
+    "another share of a held-out task's rows with a forged hash": another_number_and_a_forged_hash(
+        "adapt", "share"
+    ),
     "more epochs with a forged hash": another_number_and_a_forged_hash("sizes", "epochs"),
     "other test rows with a forged hash": another_number_and_a_forged_hash("train", "test"),
     "another momentum in a search with a forged hash": another_number_and_a_forged_hash(
@@ -174,11 +180,12 @@ TAMPERINGS: dict[str, Tampering] = {
     "other epochs in the profile": lambda c: c.one_digit(
         f"profiles/{Project(c.root).settings.params.profile}.yaml", "epochs:"
     ),
-    "another momentum in the code": lambda c: c.change(
+    "another limit of divergence in the code": lambda c: c.change(
         "pipeline/training/trainer.py", "DIVERGED_LOSS = 100.0", "DIVERGED_LOSS = 200.0"
     ),
     "another split in the code": lambda c: c.change("pipeline/datasets/splits.py", "1e-9", "1e-3"),
-    "a digit of a raw file's hash": lambda c: c.one_digit("raw/sources.yaml", "rows:"),
+    "a digit of a raw file's hash": lambda c: c.one_digit("raw/sources.yaml", "sha256: [a-f]*"),
+    "a digit of a dataset's rows": lambda c: c.one_digit("raw/sources.yaml", "rows:"),
     "a digit of a page": lambda c: c.one_digit(c.report("base.html"), '<td class="number[^>]*>'),
     "a digit of a table": lambda c: c.one_digit(c.report("base/*.csv"), ","),
     "a line of a figure": lambda c: c.one_digit(c.report("*/*.svg"), "<path d="),

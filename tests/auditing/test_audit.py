@@ -137,6 +137,6 @@ def test_hashes_are_those_of_dvc(audited):
 def test_the_page_escapes_what_it_found():
     check = Check("hashes", "Are they?")
     check.ask(False, "results/<script>alert(1)</script>.json", "is <b>odd</b>", "look")
-    text = page(Audit.of([check]))
+    text = page(Audit((check,)))
     assert "<script>alert" not in text
     assert "&lt;script&gt;" in text
