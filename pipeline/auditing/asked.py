@@ -30,9 +30,10 @@ def asked(project: Project) -> Check:
     locked = project.locked_versions
     for place, _, path, result in results_of(project, check):
         look = LOOK.format(path, place)
-        for where, stated, expected in _expected(project, result):
-            said = f"is {stated!r}; the parameters, the profile and the table give {expected!r}"
-            check.ask(stated == expected, f"{path}: {where}", said, look)
+        with check.reading(str(path), look):
+            for where, stated, expected in _expected(project, result):
+                said = f"is {stated!r}; the parameters, the profile and the table give {expected!r}"
+                check.ask(stated == expected, f"{path}: {where}", said, look)
         for name, version in _versions(run_info(project.root / path)).items():
             check.ask(
                 name not in locked or version.partition("+")[0] == locked[name],

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 from pipeline.auditing.findings import Check
@@ -61,18 +63,20 @@ def leakage(project: Project) -> Check:
     """Test rows that stand among the training rows, counted anew in every table."""
     check = Check("leakage", "Are test rows that were trained on counted as the results say?")
     for dataset in _with_table(project):
-        prepared = Prepared.read(project.files.table(dataset), project.files.table_info(dataset))
-        count = _leaked(prepared)
-        check.ask(
-            count == prepared.info["rows"]["leaked"],
-            f"data/{dataset}/table.parquet",
-            f"{count} training rows are test rows as well; "
-            f"{prepared.info['rows']['leaked']} are recorded",
-            f"`dvc repro prepare@{dataset}`",
-        )
-        if count:
-            total = prepared.info["rows"]["train"]
-            check.notes.append(f"{dataset}: {count} of {total} training rows are test rows.")
+        where, remedy = f"data/{dataset}/table.parquet", f"`dvc repro prepare@{dataset}`"
+        with check.reading(where, remedy):
+            prepared = _table(project, dataset)
+            count, rows = _leaked(prepared), prepared.info["rows"]
+            check.ask(
+                count == rows["leaked"],
+                where,
+                f"{count} training rows are test rows as well; {rows['leaked']} are recorded",
+                remedy,
+            )
+            if count:
+                check.notes.append(
+                    f"{dataset}: {count} of {rows['train']} training rows are test rows."
+                )
     return check
 
 
@@ -80,38 +84,41 @@ def networks(project: Project, count: int) -> Check:
     """The error of saved networks, chosen at random, on the test rows."""
     check = Check("networks", "Do the saved networks make the errors that the results state?")
     saved = list(_saved(project))
-    for dataset, path, stated in random.SystemRandom().sample(saved, min(count, len(saved))):
-        prepared = Prepared.read(project.files.table(dataset), project.files.table_info(dataset))
-        rows = prepared.encode(prepared.frame, project.settings.params.categories)
-        test = rows.take(prepared.test_rows())
-        error = metrics.rmse(test.y, load_network(path).predict(test))
-        check.ask(
-            math.isclose(error, stated, rel_tol=SAME),
-            str(path.relative_to(project.root)),
-            f"makes an error of {error:.7g}; the result states {stated:.7g}",
-            "`python -m pipeline audit --rerun` with the stage's name",
-        )
+    for dataset, path, result, parts in random.SystemRandom().sample(saved, min(count, len(saved))):
+        where = str(path.relative_to(project.root))
+        look = "`python -m pipeline audit --rerun` with the stage's name"
+        with check.reading(where, look):
+            prepared = _table(project, dataset)
+            rows = prepared.encode(prepared.frame, project.settings.params.categories)
+            test = rows.take(prepared.test_rows())
+            error = metrics.rmse(test.y, load_network(path).predict(test))
+            stated = reduce(getitem, parts, read_json(result))["rmse"]
+            check.ask(
+                math.isclose(error, stated, rel_tol=SAME),
+                where,
+                f"makes an error of {error:.7g}; the result states {stated:.7g}",
+                look,
+            )
     return check
 
 
-def _saved(project: Project) -> Iterator[tuple[str, Path, float]]:
-    """Networks of the base study and of the dimensions, with the error that is stated."""
+def _saved(project: Project) -> Iterator[tuple[str, Path, Path, tuple[str, ...]]]:
+    """Networks of the base study and of the dimensions, and where their error is stated."""
+    params, files = project.settings.params, project.files
     for dataset in _with_table(project):
-        models = project.files.models(dataset)
-        for kind in project.settings.params.models:
-            path, result = (
-                models / f"train-{kind}.safetensors",
-                project.files.result("train", dataset, kind),
-            )
-            if path.exists() and result.exists():
-                yield dataset, path, read_json(result)["rmse"]
-        for kind in project.settings.params.varied:
-            result = project.files.result("dimension", dataset, kind)
-            stated = read_json(result)["dimensions"] if result.exists() else {}
-            for name, outcome in stated.items():
-                path = models / f"dimension-{kind}" / f"{name}.safetensors"
-                if path.exists():
-                    yield dataset, path, outcome["rmse"]
+        models = files.models(dataset)
+        for kind in params.models:
+            path = models / f"train-{kind}.safetensors"
+            if path.exists():
+                yield dataset, path, files.result("train", dataset, kind), ()
+        for kind in params.varied:
+            for path in sorted(models.glob(f"dimension-{kind}/*.safetensors")):
+                result = files.result("dimension", dataset, kind)
+                yield dataset, path, result, ("dimensions", path.stem)
+
+
+def _table(project: Project, dataset: str) -> Prepared:
+    return Prepared.read(project.files.table(dataset), project.files.table_info(dataset))
 
 
 def _leaked(prepared: Prepared) -> int:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from pipeline.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,16 @@ class Check:
         if not holds:
             self.findings.append(Finding(where, what, look))
         return holds
+
+    @contextmanager
+    def reading(self, where: str, look: str) -> Iterator[None]:
+        """A file that is not of the shape that a stage writes is a finding, and no end."""
+        try:
+            yield
+        except UserError as error:
+            self.ask(False, where, str(error), look)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            self.ask(False, where, f"is not what a stage writes ({error!r})", look)
 
 
 @dataclass(frozen=True)

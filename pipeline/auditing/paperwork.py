@@ -10,7 +10,7 @@ from pipeline.auditing.findings import Check
 from pipeline.auditing.project import SEAL, Project
 from pipeline.datasets import registry, sources
 from pipeline.errors import UserError
-from pipeline.files import sha256, write_text
+from pipeline.files import read_text, sha256, write_text
 from pipeline.reporting import readme
 from pipeline.reporting.results import Results
 
@@ -47,16 +47,16 @@ def origins_of_data(project: Project) -> Check:
 
 
 def seals(project: Project) -> Check:
-    """Benchmarks, times and machines: DVC does not watch them, a list of hashes does."""
+    """Benchmarks, times, machines and DVC's own lock files: a list of hashes watches them."""
     check = Check("seals", f"Are the files that DVC does not watch as {SEAL} lists them?")
     path = project.root / SEAL
     listed = {}
     if path.exists():
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in read_text(path).splitlines():
             recorded, _, name = line.partition("  ")
             listed[name] = recorded
     remedy = "`git log -p {}`; after a run of your own, `python -m pipeline audit --seal`"
-    actual = _sealed(project.root)
+    actual = _sealed(project)
     for name in sorted({*listed, *actual}):
         check.ask(
             listed.get(name) == actual.get(name),
@@ -69,20 +69,24 @@ def seals(project: Project) -> Check:
 
 def seal(project: Project) -> Path:
     path = project.root / SEAL
-    lines = [f"{recorded}  {name}\n" for name, recorded in sorted(_sealed(project.root).items())]
+    lines = [f"{recorded}  {name}\n" for name, recorded in sorted(_sealed(project).items())]
     write_text(path, "".join(lines))
     return path
 
 
-def _sealed(root: Path) -> dict[str, str]:
+def _sealed(project: Project) -> dict[str, str]:
     return {
-        path.relative_to(root).as_posix(): sha256(path) for path in _unwatched(root / "results")
+        path.relative_to(project.root).as_posix(): sha256(path)
+        for path in _unwatched(project)
+        if path.exists()
     }
 
 
-def _unwatched(results: Path) -> Iterator[Path]:
-    yield from results.glob("*/*/*.run.json")
-    yield from results.glob("benchmarks/*")
+def _unwatched(project: Project) -> Iterator[Path]:
+    yield from project.files.locks  # the hashes of networks that a clone lacks, for one
+    yield from project.root.glob("results/*/*/*.run.json")
+    yield from project.root.glob("results/benchmarks/*")
+    yield from project.root.glob("reports/notebooks/*.ipynb")  # one is no page's
 
 
 def tables_in_prose(project: Project) -> Check:

@@ -14,7 +14,7 @@ from typing import Any
 from pipeline import settings
 from pipeline.errors import UserError
 from pipeline.execution.repository import address, open_repository, relative
-from pipeline.files import Files
+from pipeline.files import Files, read_text
 
 LOCKS = {"dvc.yaml": "dvc.lock", "results/dvc.yaml": "results/dvc.lock"}
 SEAL = "results/SHA256SUMS"
@@ -109,7 +109,7 @@ class Project:
     @cached_property
     def _ignore_patterns(self) -> list[str]:
         path = self.root / ".dvcignore"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        lines = read_text(path).splitlines() if path.exists() else []
         return [line.strip("/ ") for line in lines if line.strip() and not line.startswith("#")]
 
     def ignored(self, path: Path) -> bool:
@@ -131,7 +131,7 @@ class Project:
     def locked_versions(self) -> dict[str, str]:
         """What requirements.lock pins."""
         path = self.root / "requirements.lock"
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        text = read_text(path) if path.exists() else ""
         return dict(re.findall(r"(?m)^([\w.-]+)==([\w.]+)", text))
 
     def bring(self, path: str, copy: Path) -> bool:

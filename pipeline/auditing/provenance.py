@@ -63,28 +63,33 @@ def sums(project: Project) -> Check:
     for place, _, path, result in results_of(project, check):
         look = LOOK.format(path, place)
         info = table_info(project, path.parts[2])
-        for where, part in _outcomes(result):
-            _overall_error(check, f"{path}: {where}", part, info, look)
-        for where, part in _searches(result):
-            best = min(part["evaluations"], key=lambda one: one["score"])
-            kept = part["plan"]["retry_rate"] ** best["restarts"]
-            expected = {**best["settings"], "peak_rate": best["settings"]["peak_rate"] * kept}
-            check.ask(
-                part["score"] == best["score"] and _same_settings(part["best"], expected),
-                f"{path}: {where}best",
-                "is not the evaluation with the lowest score, at the rate that did not diverge",
-                look,
-            )
-        if result["study"] == "repeats":
-            errors = [training["rmse"] for training in result["trainings"]]
-            check.ask(
-                (result["min"], result["max"]) == (min(errors), max(errors)),
-                f"{path}: min, max",
-                "are not those of the trainings",
-                look,
-            )
-        _from_other_results(project, check, path, result, look)
+        with check.reading(str(path), look):
+            for where, part in _outcomes(result):
+                _overall_error(check, f"{path}: {where}", part, info, look)
+            for where, part in _searches(result):
+                _chosen_trial(check, f"{path}: {where}best", part, look)
+            if result["study"] == "repeats":
+                errors = [training["rmse"] for training in result["trainings"]]
+                check.ask(
+                    (result["min"], result["max"]) == (min(errors), max(errors)),
+                    f"{path}: min, max",
+                    "are not those of the trainings",
+                    look,
+                )
+            _from_other_results(project, check, path, result, look)
     return check
+
+
+def _chosen_trial(check: Check, where: str, part: Result, look: str) -> None:
+    best = min(part["evaluations"], key=lambda one: one["score"])
+    kept = part["plan"]["retry_rate"] ** best["restarts"]
+    expected = {**best["settings"], "peak_rate": best["settings"]["peak_rate"] * kept}
+    check.ask(
+        part["score"] == best["score"] and _same_settings(part["best"], expected),
+        where,
+        "is not the evaluation with the lowest score, at the rate that did not diverge",
+        look,
+    )
 
 
 def _overall_error(check: Check, where: str, part: Result, info: Result, look: str) -> None:

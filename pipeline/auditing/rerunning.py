@@ -47,11 +47,9 @@ def reruns(project: Project, places: Iterable[str], scratch: Path, say: Say) -> 
     for place in places:
         copy = scratch / "rerun" / place.replace("/", "_")
         shutil.rmtree(copy, ignore_errors=True)
-        try:
+        with check.reading(place, "it cannot be run again as things are here"):
             _Bench(project, copy, say).run(place)
             _compare(project, check, place, copy)
-        except UserError as error:
-            check.ask(False, place, str(error), "it cannot be run again as things are here")
         shutil.rmtree(copy)
     return check
 

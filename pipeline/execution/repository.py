@@ -31,6 +31,11 @@ def open_repository(root: Path) -> Any:
         raise UserError(
             f"{root}: not inside a DVC repository; run this in the project's root folder"
         ) from error
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{root}: DVC cannot read .dvcignore or .dvc/config ({error}); restore them with "
+            "`git checkout .dvcignore .dvc/config`"
+        ) from error
 
 
 def address(stage: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,6 +53,4 @@ def findings(folder: Path) -> dict[str, list[str]]:
 
 
 def _head(folder: Path) -> str:
-    return subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=folder, capture_output=True, text=True, check=True
-    ).stdout
+    return git(folder, "rev-parse", "HEAD")

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 
 import pytest
 from dvc.repo import Repo
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from pipeline.auditing import asked, provenance
 from pipeline.auditing.findings import Audit, Check
 from pipeline.auditing.hashing import dvc_hash
 from pipeline.auditing.page import page
 from pipeline.auditing.project import Project
+from pipeline.reporting.results import SHAPES
 from tests.auditing.conftest import findings
-from tests.auditing.tamperings import TAMPERINGS, Clone, commit, found_by
+from tests.auditing.tamperings import TAMPERINGS, Clone, commit, found_by, undo
 from tests.small_study import pipeline
+from tests.test_any_input import QUICK, changed
 
 
 def test_a_clone_without_data_passes(clone):
@@ -28,11 +34,11 @@ def test_a_clone_without_data_passes(clone):
 def test_with_the_data_at_hand_everything_is_recomputed(audited):
     pipeline(audited, "audit", "--skip-reports", "--networks", "4", "--rerun", "train@frequency-lc")
     checks = json.loads((audited / "scratch/audit/audit.json").read_text())["checks"]
-    asked = {check["name"]: check["examined"] for check in checks}
-    assert asked["tables"] == 2  # the table and its description
-    assert asked["networks"] == 4
-    assert asked["leakage"] == 1
-    assert asked["reruns"] == 2  # the network and the result
+    counts = {check["name"]: check["examined"] for check in checks}
+    assert counts["tables"] == 2  # the table and its description
+    assert counts["networks"] == 4
+    assert counts["leakage"] == 1
+    assert counts["reruns"] == 2  # the network and the result
 
 
 @pytest.mark.parametrize("name", TAMPERINGS)
@@ -59,11 +65,7 @@ def test_a_forged_table_with_a_forged_hash_is_found_by_making_it_anew(clone):
     forger = Clone(clone)
     table = forger.report("base/*.csv")
     forger.one_digit(table, ",")
-    # Whoever forges a page's folder has to forge the hash of the folder.
-    new = dvc_hash(table.parent, Project(clone).ignored)
-    lock = clone / "dvc.lock"
-    old = Project(clone).recorded["report@base"].outs["reports/base"]
-    lock.write_text(lock.read_text().replace(old, new))
+    forger.forge_hash(table.parent)  # DVC records a page's tables and figures as one folder
     commit(clone)
     pipeline(clone, "audit", expected=1)
     assert findings(clone) == {"reports": [table.relative_to(clone).as_posix()]}
@@ -122,6 +124,46 @@ def test_a_damaged_lock_file_is_named(clone):
     assert "dvc.lock" in said
     assert "git checkout" in said
     assert "Traceback" not in said
+
+
+def test_any_digit_that_is_changed_is_found(clone):
+    """Ten at random; benchmarks/tamperings.py tries more of them on the committed results."""
+    forger, rng = Clone(clone), random.Random(8)
+    for _ in range(10):
+        where = forger.any_digit(rng)
+        commit(clone)
+        assert found_by(clone), where
+        undo(clone)
+
+
+@pytest.fixture(scope="module")
+def untouched(clean_clone):
+    return Project(clean_clone)
+
+
+@pytest.mark.parametrize("study", SHAPES)
+@settings(QUICK, max_examples=15)
+@given(data=st.data())
+def test_a_result_of_another_shape_is_a_finding_and_no_end(untouched, study, data):
+    """Whatever is changed, added or missing: the audit goes on, and asks the others too."""
+    path = sorted((untouched.root / "results" / study / "frequency").glob("*.json"))[0]
+    whole = path.read_bytes()
+    try:
+        path.write_text(json.dumps(data.draw(changed(json.loads(whole)))))
+        for examine in (provenance.origins, provenance.sums, asked.asked):
+            assert examine(untouched).examined > 20
+    finally:
+        path.write_bytes(whole)
+
+
+@pytest.mark.parametrize("study", ["train", "adapt", "clean"])
+def test_an_empty_result_is_named_with_what_it_lacks(clone, study):
+    path = sorted((clone / "results" / study / "frequency").glob("*.json"))[0]
+    kept = ("study", "dataset", "model")
+    Clone(clone).edit_json(path, lambda content: [content.pop(k) for k in {*content} - {*kept}])
+    [finding] = asked.asked(Project(clone)).findings
+    assert finding.where == path.relative_to(clone).as_posix()
+    assert "is not what a stage writes (KeyError(" in finding.what
 
 
 def test_hashes_are_those_of_dvc(audited):
