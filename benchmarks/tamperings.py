@@ -1,5 +1,7 @@
 """Forge the versioned results in many ways, one at a time; the audit must find each.
 
+Those that tests/auditing/tamperings.py thought of, and digits at random places of random files.
+
 Works in a clone of the last commit, without data or cache, and commits every forgery there, so
 that git does not give it away.
 """
@@ -7,8 +9,10 @@ that git does not give it away.
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -21,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--digits", type=int, default=50, help="at random (default: %(default)s)")
     parser.add_argument("--project", type=Path, default=ROOT)
     parser.add_argument("--output", type=Path, default=Path("results/benchmarks/tamperings.json"))
     arguments = parser.parse_args()
@@ -32,8 +37,7 @@ def main() -> int:
         print(f"untouched: {', '.join(before) or 'nothing found'}", flush=True)
         if before:
             return 1
-        for name, tamper in TAMPERINGS.items():
-            tamper(Clone(root))
+        for name in forge(root, arguments.digits):
             commit(root)
             found[name] = found_by(root)
             print(f"{name}: {', '.join(found[name]) or 'NOT FOUND'}", flush=True)
@@ -42,6 +46,16 @@ def main() -> int:
     print(f"{count} of {len(found)} tamperings found")
     write_json(arguments.output, {"tried": len(found), "found": count, "by": found})
     return 0 if count == len(found) else 1
+
+
+def forge(root: Path, digits: int) -> Iterator[str]:
+    """Forge the clone and say how; once more each time, after the last one was undone."""
+    for name, tamper in TAMPERINGS.items():
+        tamper(Clone(root))
+        yield name
+    rng = random.Random(1)
+    for _ in range(digits):
+        yield f"a digit of {Clone(root).any_digit(rng)}"
 
 
 if __name__ == "__main__":
