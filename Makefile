@@ -36,10 +36,7 @@ test-slow: $(READY) ## the tests that take minutes
 	$(RUN) python -m pytest -m slow
 
 coverage: $(READY) ## how much of pipeline/ the fast tests run, the commands that they start included
-	$(RUN) coverage erase
-	$(RUN) coverage run -m pytest
-	$(RUN) coverage combine --quiet
-	$(RUN) coverage report
+	$(RUN) python benchmarks/line_coverage.py
 
 KILLS ?= 100
 KILLS_REPORT ?= results/benchmarks/kills.json
@@ -59,10 +56,9 @@ lint: $(READY) ## ruff and mypy
 
 AUDIT := build/audit/bin/pip-audit
 audit-deps: ## known vulnerabilities in requirements.lock, where their list can be reached
-	@$(PYTHON) -c 'import urllib.request as u; u.urlopen("https://pypi.org/pypi/pip/json", timeout=20)' \
-	  2>/dev/null || { echo "pypi.org cannot be reached: the dependencies were not audited"; exit 1; }
 	@test -x $(AUDIT) || { $(PYTHON) -m venv build/audit && build/audit/bin/pip install --quiet pip-audit; }
-	$(AUDIT) --disable-pip --no-deps --requirement requirements.lock
+	@$(AUDIT) --strict --disable-pip --no-deps --requirement requirements.lock \
+	  || { echo "not audited in full: a package is vulnerable, or the list was out of reach"; exit 1; }
 
 bench: $(READY) ## speed, as ratios taken in one run, into results/benchmarks
 	$(RUN) python benchmarks/training.py
