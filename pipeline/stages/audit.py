@@ -10,7 +10,16 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline.auditing import asked, evidence, paperwork, provenance, records, rendering, rerunning
+from pipeline.auditing import (
+    asked,
+    evidence,
+    paperwork,
+    provenance,
+    records,
+    rendering,
+    rerunning,
+    sums,
+)
 from pipeline.auditing.findings import Audit, Check
 from pipeline.auditing.page import page, text
 from pipeline.auditing.project import Project
@@ -67,7 +76,7 @@ def checks(project: Project, scratch: Path, arguments: argparse.Namespace) -> It
     yield records.chain(project)
     yield records.strays(project)
     yield provenance.origins(project)
-    yield provenance.sums(project)
+    yield sums.sums(project)
     yield asked.asked(project)
     yield paperwork.origins_of_data(project)
     yield paperwork.seals(project)

@@ -102,6 +102,39 @@ def choose_another_trial_and_forge_the_hash(clone: Clone) -> None:
     clone.forge_hash(clone.result("tune"))
 
 
+def leave_out_the_worst_task_and_forge_the_hash(clone: Clone) -> None:
+    """The error over the other tasks' rows: right, but for the tasks it is of."""
+
+    def edit(content: dict) -> None:
+        errors, former = content["task_rmse"], content["rmse"]
+        del errors[max(errors, key=errors.__getitem__)]
+        info = json.loads(clone.result("data", "table").read_text(encoding="utf-8"))
+        rows = {name: info["tasks"][name]["test"] for name in errors}
+        squared = sum(rows[name] * error**2 for name, error in errors.items())
+        content["rmse"] = (squared / sum(rows.values())) ** 0.5
+        content["normalised"] *= content["rmse"] / former
+
+    clone.edit_json(clone.result("train", "fs"), edit)
+    clone.forge_hash(clone.result("train", "fs"))
+
+
+def swap_two_models_and_forge_the_hashes(clone: Clone) -> None:
+    one, other = clone.result("sizes", "cs"), clone.result("sizes", "ll")
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+    for path in (one, other):
+        clone.forge_hash(path)
+
+
+def lower_a_held_out_error_and_forge_the_hash(clone: Clone) -> None:
+    def edit(content: dict) -> None:
+        content["fits"][-1]["gauss_newton"]["rmse"] *= 0.9
+
+    clone.edit_json(clone.result("adapt"), edit)
+    clone.forge_hash(clone.result("adapt"))
+
+
 def another_edition(clone: Clone) -> None:
     clone.change("params.yaml", r"(edition: )\w+", r"\g<1>other")
 
@@ -179,6 +212,10 @@ TAMPERINGS: dict[str, Tampering] = {
     "other versions beside a result, sealed anew": other_versions_and_new_seals,
     "compiled code beside the source": compiled_code,
     "a lower error with a forged hash": lower_the_error_and_forge_the_hash,
+    "the worst task left out with a forged hash": leave_out_the_worst_task_and_forge_the_hash,
+    "two models swapped with forged hashes": swap_two_models_and_forge_the_hashes,
+    "a lower held-out error with a forged hash": lower_a_held_out_error_and_forge_the_hash,
+    "other restarts with a forged hash": another_number_and_a_forged_hash("train", "restarts"),
     "a worse trial with a forged hash": choose_another_trial_and_forge_the_hash,
     "another edition in params.yaml": another_edition,
     "another edition in a result": another_edition_in_the_result,
