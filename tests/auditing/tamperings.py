@@ -69,7 +69,7 @@ class Clone:
         new = dvc_hash(path, Project(self.root).ignored)
         for lock in ("dvc.lock", "results/dvc.lock"):
             file = self.root / lock
-            entry = rf"(path: {re.escape(name)}\n\s+hash: md5\n\s+md5: )\w+"
+            entry = rf"(path: {re.escape(name)}\n\s+hash: md5\n\s+md5: )[\w.]+"
             text = re.sub(entry, rf"\g<1>{new}", file.read_text(encoding="utf-8"))
             file.write_text(text, encoding="utf-8")
         seal(Project(self.root))
