@@ -179,11 +179,13 @@ def _runner(found: Any) -> Table:
 
 def _kills(found: Any) -> Table:
     killed = ", ".join(f"{count} {name}s" for name, count in found["killed"].items())
+    parts = ", ".join(f"{count} in the {name}" for name, count in found["in"].items())
+    counts = number(found["kills"], 0), number(found["identical"], 0)
     return Table(
         "kills",
         "Runs that were killed with -9 at a random moment and resumed",
-        ("Kills", "Same bytes at the end", "Killed"),
-        [[number(found["kills"], 0), number(found["identical"], 0), Cell(killed)]],
+        ("Kills", "Same bytes at the end", "Killed", "Where"),
+        [[*counts, Cell(killed), Cell(parts)]],
     )
 
 
@@ -209,6 +211,26 @@ def _mutation(found: Any) -> Table:
     )
 
 
+def _line_coverage(found: Any) -> Table:
+    kinds = ("lines", "branches")
+    return Table(
+        "line_coverage",
+        "What the fast tests run of the code, the commands that they start included",
+        ("Code", "Lines", "Run", "Branches", "Taken", "Share"),
+        [
+            [
+                Cell(package),
+                *(number(counts[kind][which], 0) for kind in kinds for which in ("all", "run")),
+                _percent(
+                    sum(counts[kind]["run"] for kind in kinds)
+                    / sum(counts[kind]["all"] for kind in kinds)
+                ),
+            ]
+            for package, counts in found.items()
+        ],
+    )
+
+
 def _percent(share: float, decimals: int = 0) -> Cell:
     return Cell(f"{share:.{decimals}%}", share)
 
@@ -223,5 +245,6 @@ TABLES: dict[str, Callable[[Any], Table]] = {
     "runner": _runner,
     "kills": _kills,
     "tamperings": _tamperings,
+    "line_coverage": _line_coverage,
     "mutation": _mutation,
 }

@@ -86,7 +86,7 @@ def times_block(results: Results) -> str:
 
 def faults_block(results: Results) -> str:
     """How often what is promised was tried, and what the study took."""
-    tried = benchmarks.tables(results.files, "kills", "tamperings", "mutation")
+    tried = benchmarks.tables(results.files, "kills", "tamperings", "line_coverage", "mutation")
     return f"{tried}\n{times_block(results)}"
 
 
@@ -146,6 +146,7 @@ def table(results: Results) -> Table:
 
 Place = tuple[str, str, str]
 Run = dict[str, Any]
+RUN: dict[str, Any] = {"cpu_seconds": (int, float), "cpu": str, "system": str}
 
 
 def _runs(results: Results) -> dict[Place, Run]:
@@ -155,7 +156,9 @@ def _runs(results: Results) -> dict[Place, Run]:
         for path in sorted((results.files.root / "results").glob(f"*/{dataset}/*.run.json")):
             study, name = path.parts[-3], path.name.removesuffix(".run.json")
             run = read_json(path)
-            if not isinstance(run, dict) or not {"cpu_seconds", "cpu", "system"} <= run.keys():
+            if not isinstance(run, dict) or not all(
+                isinstance(run.get(key), kind) for key, kind in RUN.items()
+            ):
                 raise UserError(f"{path}: no time and machine; `git checkout` restores it")
             found[study, dataset, name] = run
     return found

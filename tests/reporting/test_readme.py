@@ -8,7 +8,10 @@ import pytest
 from pipeline.__main__ import main
 from pipeline.files import Files
 from pipeline.reporting.benchmarks import tables
+from tests.conftest import ROOT
 from tests.reporting.conftest import working_in
+
+BENCHMARKS = sorted((ROOT / "results/benchmarks").glob("*.json"))
 
 
 def test_the_block_is_rewritten_and_the_rest_stays(project):
@@ -62,11 +65,12 @@ def test_benchmarks_go_into_the_documentation(project, capsys):
         (made.root / name).write_text("<!-- results:begin --><!-- results:end -->")
     report = made.root / "results/benchmarks/kills.json"
     report.parent.mkdir()
-    report.write_text('{"kills": 7, "identical": 6, "killed": {"runner": 3, "stage": 4}}')
+    killed = {"killed": {"runner": 3, "stage": 4}, "in": {"studies": 5, "report": 2}}
+    report.write_text(json.dumps({"kills": 7, "identical": 6} | killed))
     with working_in(made.root):
         assert main(["report", "--readme"]) == 0
     text = (made.root / "docs/reproducibility.md").read_text()
-    assert "| 7 | 6 | 3 runners, 4 stages |" in text
+    assert "| 7 | 6 | 3 runners, 4 stages | 5 in the studies, 2 in the report |" in text
     assert "`python benchmarks/tamperings.py` has not run yet." in text
     assert (
         "`python benchmarks/training.py` has not run yet."
@@ -78,8 +82,8 @@ def test_benchmarks_go_into_the_documentation(project, capsys):
     assert "kills.json: not what benchmarks/kills.py writes" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("path", sorted(Path("results/benchmarks").glob("*.json")), ids=str)
-def test_every_committed_benchmark_has_a_table(path):
-    text = tables(Files(Path()), path.stem)
+@pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)
+def test_every_committed_benchmark_has_a_table(path: Path):
+    text = tables(Files(ROOT), path.stem)
     assert f"Made by `python benchmarks/{path.stem}.py`." in text
     assert text.count("\n| ") >= 3
