@@ -28,6 +28,8 @@ Expected = Iterator[tuple[str, Any, Any]]
 def asked(project: Project) -> Check:
     check = Check("asked", "Were the trainings asked for what the parameters and the profile say?")
     locked = project.locked_versions
+    remedy = "`git checkout requirements.lock`"
+    check.ask(bool(locked), "requirements.lock", "is missing or pins no version", remedy)
     for place, _, path, result in results_of(project, check):
         look = LOOK.format(path, place)
         with check.reading(str(path), look):
@@ -93,8 +95,10 @@ def _expected(project: Project, result: Result) -> Expected:
             total = part["rows"]["train"]
             yield from search(f"fractions.{name}.search.", part["search"], float(name), total)
     elif study == "repeats":
-        seeds = [seed("train", model, 1.0, number) for number in range(profile.repeats)]
-        yield "trainings: seeds", [one["seed"] for one in result["trainings"]], seeds
+        trainings = result["trainings"]
+        yield "trainings: count", len(trainings), profile.repeats
+        seeds = [seed("train", model, 1.0, number) for number, _ in enumerate(trainings)]
+        yield "trainings: seeds", [one["seed"] for one in trainings], seeds
     elif study == "dimension":
         sizes = [str(size) for size in profile.dimensions]
         yield "dimensions", list(result["dimensions"]), sizes

@@ -9,7 +9,6 @@ from pathlib import Path
 from pipeline.auditing.findings import Check
 from pipeline.auditing.project import SEAL, Project
 from pipeline.datasets import registry, sources
-from pipeline.errors import UserError
 from pipeline.files import read_text, sha256, write_text
 from pipeline.reporting import readme
 from pipeline.reporting.results import Results
@@ -94,20 +93,14 @@ def tables_in_prose(project: Project) -> Check:
     check = Check("prose", "Are the tables in README.md and docs/ those that the results give?")
     for name, block in readme.BLOCKS.items():
         path = project.root / name
-        if not path.exists():
-            check.notes.append(f"{name} is not here.")
-            continue
-        try:
+        with check.reading(name, "see the other findings"):
             expected = readme.with_block(path, block(Results(project.files)))
-        except UserError as error:
-            check.ask(False, name, str(error), "see the other findings")
-            continue
-        check.ask(
-            path.read_text(encoding="utf-8") == expected,
-            name,
-            "the table is not what the results give",
-            f"`python -m pipeline report --readme` makes it; `git diff {name}` shows what differs",
-        )
+            check.ask(
+                read_text(path) == expected,
+                name,
+                "the table is not what the results give",
+                f"`python -m pipeline report --readme` makes it; `git diff {name}` shows more",
+            )
     return check
 
 

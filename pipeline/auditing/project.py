@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
 from pipeline import settings
 from pipeline.errors import UserError
 from pipeline.execution.repository import address, open_repository, relative
@@ -86,10 +88,8 @@ class Project:
         """By the stage's address, as in `definitions`."""
         entries = {}
         for pipeline, lock in LOCKS.items():
-            stages = self.yaml(lock).get("stages") or {}
-            for name, entry in stages.items():
-                place = name if pipeline == "dvc.yaml" else f"{pipeline}:{name}"
-                entries[place] = _recorded(lock, name, entry)
+            for name, entry in _entries(lock, self.yaml(lock)).items():
+                entries[name if pipeline == "dvc.yaml" else f"{pipeline}:{name}"] = entry
         return entries
 
     def yaml(self, path: str) -> Any:
@@ -148,19 +148,41 @@ class Project:
         return True
 
 
-def _recorded(lock: str, name: str, entry: Any) -> Recorded:
+class _Hashed(BaseModel):
+    path: str
+    md5: str
+
+
+class _Entry(BaseModel):
+    cmd: str
+    deps: tuple[_Hashed, ...] = ()
+    outs: tuple[_Hashed, ...] = ()
+    params: dict[str, dict[str, Any]] = {}
+
+
+class _Lock(BaseModel):
+    """What a lock file holds of what the audit reads."""
+
+    stages: dict[str, _Entry] = {}
+
+
+def _entries(lock: str, content: Any) -> dict[str, Recorded]:
     try:
-        return Recorded(
-            entry["cmd"],
-            {dep["path"]: dep["md5"] for dep in entry.get("deps") or ()},
-            {out["path"]: out["md5"] for out in entry.get("outs") or ()},
-            entry.get("params") or {},
-        )
-    except (KeyError, TypeError, AttributeError) as error:
+        stages = _Lock.model_validate(content).stages
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"])) or "the whole"
         raise UserError(
-            f"{lock}: stages.{name}: not an entry as DVC writes it ({error!r}); restore the file "
-            f"with `git checkout {lock}`"
+            f"{lock}: {place}: not what DVC writes; restore it with `git checkout {lock}`"
         ) from error
+    return {
+        name: Recorded(
+            entry.cmd,
+            {dep.path: dep.md5 for dep in entry.deps},
+            {out.path: out.md5 for out in entry.outs},
+            entry.params,
+        )
+        for name, entry in stages.items()
+    }
 
 
 def sections(content: Any, where: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

@@ -61,7 +61,7 @@ def results_of(project: Project, check: Check) -> Iterator[tuple[str, Recorded, 
     for place, entry in project.recorded.items():
         for out in entry.outs:
             path = Path(out)
-            if not out.startswith("results/") or path.parts[1] == "data":
+            if path.parts[0] != "results" or len(path.parts) != 4 or path.parts[1] == "data":
                 continue
             if path.parts[2] not in project.settings.params.datasets:
                 continue  # `stages` has said that the dataset left the list

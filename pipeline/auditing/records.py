@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,14 +133,24 @@ def strays(project: Project) -> Check:
                 "belongs to no stage",
                 f"`git log {path}` tells where it came from; delete it if it is a leftover",
             )
-    for path in _compiled(project):
-        check.ask(False, path, "is compiled code in git", f"`git rm {path}`")
+            check.ask(
+                not file.is_symlink(),
+                path,
+                f"is a link to {os.path.realpath(file)}, not a file",
+                f"`git checkout {path}`; no stage writes links",
+            )
+    for path in _hidden_in_git(project):
+        check.ask(False, path, "is in git where nobody looks for it", f"`git rm {path}`")
     return check
 
 
-def _compiled(project: Project) -> list[str]:
-    """Python would run these instead of the source beside them."""
-    command = ["git", "ls-files", "*.pyc", "*.pyo", "*.so", "*.pth"]
+HIDDEN = ("__pycache__", ".ipynb_checkpoints")
+COMPILED = ("*.pyc", "*.pyo", "*.so", "*.pth")
+"""Python would run these instead of the source beside them."""
+
+
+def _hidden_in_git(project: Project) -> list[str]:
+    command = ["git", "ls-files", *COMPILED, *(f"*{name}/*" for name in HIDDEN)]
     try:
         done = subprocess.run(command, cwd=project.root, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -148,7 +160,7 @@ def _compiled(project: Project) -> list[str]:
 
 def _all_files(folder: Path) -> Iterator[Path]:
     def hidden(path: Path) -> bool:
-        return path.name in ("__pycache__", ".ipynb_checkpoints")
+        return path.name in HIDDEN
 
     return files_below(folder, hidden) if folder.exists() else iter(())
 
@@ -163,7 +175,8 @@ def _accounted(path: str, outs: set[str]) -> bool:
         or path in LOCKS.values()
         or path in (SEAL, "reports/paper.yaml")
         or path.endswith("/.gitignore")
-        or path.startswith(("results/benchmarks/", "reports/notebooks/"))
+        or re.fullmatch(r"results/benchmarks/\w+\.json|reports/notebooks/\w+\.ipynb", path)
+        is not None
     )
 
 

@@ -149,9 +149,10 @@ def errors_in(result: Any) -> list[tuple[str, float]]:
 
 def _has_data(project: Project, place: str) -> bool:
     """Whether a stage's data is here, or can be had without a download."""
-    dataset = project.recorded[place].arguments[1]
+    _, dataset, *_ = project.recorded[place].arguments
     return dataset in GENERATED or project.files.table(dataset).exists()
 
 
 def _is_study(entry: Recorded) -> bool:
-    return entry.arguments[:1] not in (["report"], ["check"])
+    """Whether it is about a dataset, and not the report; a forged command is about nothing."""
+    return len(entry.arguments) > 1 and entry.arguments[0] not in ("report", "check")

@@ -155,6 +155,12 @@ def copy_a_result(clone: Clone) -> None:
     shutil.copy(clone.result("train"), clone.result("train", "lc-better"))
 
 
+def replace_a_result_by_a_link(clone: Clone) -> None:
+    elsewhere = clone.root.parent / "elsewhere.json"
+    shutil.move(clone.result("train"), elsewhere)
+    clone.result("train").symlink_to(elsewhere)
+
+
 def another_number_and_a_forged_hash(study: str, key: str) -> Tampering:
     """Of the first place in a result where `key` stands: nothing but the hash would tell."""
 
@@ -171,11 +177,16 @@ def other_versions_and_new_seals(clone: Clone) -> None:
     seal(Project(clone.root))
 
 
-def compiled_code(clone: Clone) -> None:
-    path = clone.root / "pipeline/training/__pycache__/trainer.cpython-311.pyc"
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(b"\0")
-    git(clone.root, "add", "--force", str(path))
+def hide(name: str) -> Tampering:
+    """A file where git ignores it, and so does who looks."""
+
+    def tamper(clone: Clone) -> None:
+        path = clone.root / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"{}")
+        git(clone.root, "add", "--force", str(path))
+
+    return tamper
 
 
 TAMPERINGS: dict[str, Tampering] = {
@@ -210,7 +221,13 @@ TAMPERINGS: dict[str, Tampering] = {
         "tune", "momentum"
     ),
     "other versions beside a result, sealed anew": other_versions_and_new_seals,
-    "compiled code beside the source": compiled_code,
+    "compiled code beside the source": hide("pipeline/training/__pycache__/trainer.pyc"),
+    "a result in a folder that is ignored": hide("results/train/__pycache__/lc.json"),
+    "a page among the notebooks": hide("reports/notebooks/base.html"),
+    "a result that is a link": replace_a_result_by_a_link,
+    "no versions": lambda c: (c.root / "requirements.lock").unlink(),
+    "no README": lambda c: (c.root / "README.md").unlink(),
+    "another command in the lock file": lambda c: c.change("dvc.lock", "cmd: .*?\n", "cmd: id\n"),
     "a lower error with a forged hash": lower_the_error_and_forge_the_hash,
     "the worst task left out with a forged hash": leave_out_the_worst_task_and_forge_the_hash,
     "two models swapped with forged hashes": swap_two_models_and_forge_the_hashes,

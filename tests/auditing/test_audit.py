@@ -16,6 +16,7 @@ from pipeline.auditing.findings import Audit, Check
 from pipeline.auditing.hashing import dvc_hash
 from pipeline.auditing.page import page
 from pipeline.auditing.project import Project
+from pipeline.errors import UserError
 from pipeline.reporting.results import SHAPES
 from tests.auditing.conftest import findings
 from tests.auditing.tamperings import TAMPERINGS, Clone, commit, found_by, undo
@@ -118,12 +119,19 @@ def test_a_stage_that_does_not_exist_cannot_be_run_again(clone):
     assert "train@frequency-lx: no such stage; did you mean train@frequency-l" in said
 
 
-def test_a_damaged_lock_file_is_named(clone):
-    (clone / "dvc.lock").write_text("stages: [")
-    said = pipeline(clone, "audit", expected=2).stderr
-    assert "dvc.lock" in said
-    assert "git checkout" in said
-    assert "Traceback" not in said
+@pytest.mark.parametrize(
+    "content", ["stages: [", "[1]", "stages: [1]", "stages: {a: {cmd: 3}}", "stages: {a: b}"]
+)
+def test_a_damaged_lock_file_is_named(clone, content):
+    (clone / "results/dvc.lock").write_text(content)
+    with pytest.raises(UserError, match=r"results/dvc\.lock: .*`git checkout results/dvc\.lock`"):
+        _ = Project(clone).recorded
+
+
+def test_a_profile_that_asks_for_too_much_is_a_finding_at_once(clone):
+    Clone(clone).change("profiles/tiny.yaml", "repeats: .*?\n", "repeats: 1000000000000\n")
+    found = [finding.where for finding in asked.asked(Project(clone)).findings]
+    assert "results/repeats/frequency/lc.json: trainings: count" in found
 
 
 def test_any_digit_that_is_changed_is_found(clone):
