@@ -45,7 +45,7 @@ class Check:
         """Count one question; without `holds` it is a finding."""
         self.examined += 1
         if not holds:
-            self.findings.append(Finding(where, what, look))
+            self.findings.append(Finding(_writable(where), _writable(what), _writable(look)))
         return holds
 
     @contextmanager
@@ -57,6 +57,11 @@ class Check:
             self.ask(False, where, str(error), look)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             self.ask(False, where, f"is not what a stage writes ({error!r})", look)
+
+
+def _writable(text: str) -> str:
+    """A file's name may hold bytes that are no text, and no page could."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 @dataclass(frozen=True)

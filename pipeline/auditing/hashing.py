@@ -27,12 +27,15 @@ def files_below(folder: Path, ignored: Ignored) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
         if ignored(path):
             continue
-        if path.is_dir():
+        if path.is_dir() and not path.is_symlink():  # a link may lead around in circles
             yield from files_below(path, ignored)
         else:
             yield path
 
 
 def _md5(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+    except OSError as error:  # a link that leads nowhere: no hash is that of nothing
+        return f"none ({error.strerror})"

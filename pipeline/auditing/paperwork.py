@@ -77,7 +77,7 @@ def _sealed(project: Project) -> dict[str, str]:
     return {
         path.relative_to(project.root).as_posix(): sha256(path)
         for path in _unwatched(project)
-        if path.exists()
+        if path.is_file()
     }
 
 

@@ -142,7 +142,8 @@ class Project:
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
             ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(source, target, ignore=ignored, dirs_exist_ok=True)
+            # Links as links: one that leads nowhere, an editor's for one, is no reason to end.
+            shutil.copytree(source, target, symlinks=True, ignore=ignored, dirs_exist_ok=True)
         else:
             shutil.copy2(source, target)
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 
@@ -172,6 +173,22 @@ def test_an_empty_result_is_named_with_what_it_lacks(clone, study):
     [finding] = asked.asked(Project(clone)).findings
     assert finding.where == path.relative_to(clone).as_posix()
     assert "is not what a stage writes (KeyError(" in finding.what
+
+
+def test_names_and_links_that_lead_nowhere_are_findings(clone):
+    """A name that is no text, a link in a circle, an editor's lock beside a profile."""
+    os.close(os.open(bytes(clone / "results/train") + b"/odd\xff.json", os.O_CREAT))
+    (clone / "results/circle").symlink_to(".")
+    (clone / "profiles/.#tiny.yaml").symlink_to("nobody@nowhere")
+    (clone / "results/benchmarks/folder").mkdir()
+    pipeline(clone, "audit", expected=1)
+    found = findings(clone)
+    assert sorted(found["strays"]) == [
+        "results/circle",
+        "results/circle",
+        "results/train/odd\\xff.json",
+    ]
+    assert "reports" not in found
 
 
 def test_hashes_are_those_of_dvc(audited):
