@@ -188,6 +188,10 @@ def read_json(path: Path) -> Any:
             f"{path}: line {error.lineno}: not valid JSON ({error.msg}); the file is damaged, "
             "restore it with `git checkout` or run its stage again"
         ) from error
+    except (ValueError, RecursionError) as error:  # a number of 5000 digits, a thousand brackets
+        raise UserError(
+            f"{path}: not JSON that a stage writes; `git checkout` restores it"
+        ) from error
 
 
 def sha256(path: Path) -> str:

@@ -36,7 +36,9 @@ def asked(project: Project) -> Check:
             for where, stated, expected in _expected(project, result):
                 said = f"is {stated!r}; the parameters, the profile and the table give {expected!r}"
                 check.ask(stated == expected, f"{path}: {where}", said, look)
-        for name, version in _versions(run_info(project.root / path)).items():
+        versions = _versions(run_info(project.root / path))
+        check.ask(bool(versions), str(run_info(path)), "names no versions", look)
+        for name, version in versions.items():
             check.ask(
                 name not in locked or version.partition("+")[0] == locked[name],
                 f"{run_info(path)}: {name}",
@@ -105,6 +107,7 @@ def _expected(project: Project, result: Result) -> Expected:
         for name, part in result["dimensions"].items():
             expected = seed("train", model, "dimension", int(name))
             yield f"dimensions.{name}.seed", part["seed"], expected
+            yield f"dimensions.{name}", part["hyperparameters"]["task_dim"], int(name)
     elif study == "holdout":
         found = [
             (one["group"], one["hyperparameters"]["task_dim"], one["seed"])
@@ -124,10 +127,15 @@ def _expected(project: Project, result: Result) -> Expected:
         wanted = product(range(GROUPS), profile.holdout.dimensions, profile.holdout.shares)
         fits = [(one["group"], one["task_dim"], one["share"]) for one in result["fits"]]
         yield "fits: group, dimension, share", fits, list(wanted)
+        lipo = [share in profile.holdout.lipo.shares for _, _, share in fits]
+        yield "fits: lipo", ["lipo" in one for one in result["fits"]], lipo
+    elif study == "linear":
+        yield "rows", result["rows"], {part: rows[part] for part in ("train", "test")}
     elif study == "clean":
         counts = result["rows"]
         yield "rows.test", counts["test"], rows["test"]
         yield "rows", counts["train"] + counts["leaked"], rows["train"]
+        yield "rows.leaked", counts["leaked"], rows["leaked"]
         leaks = counts["leaked"] / counts["test"] > params.leak_share
         yield "models", list(result["models"]), list(params.compared) if leaks else []
         for kind, part in result["models"].items():
@@ -137,7 +145,7 @@ def _expected(project: Project, result: Result) -> Expected:
 def _versions(path: Path) -> dict[str, str]:
     """Those beside a result; a file that is missing or damaged is a finding of the seals."""
     try:
-        found = read_json(path).get("versions", {})
-    except (UserError, AttributeError):
+        found = read_json(path)["versions"]
+        return {str(name): str(version) for name, version in found.items()}
+    except (UserError, AttributeError, KeyError, TypeError):
         return {}
-    return {str(name): str(version) for name, version in found.items()}

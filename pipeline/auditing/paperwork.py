@@ -49,10 +49,11 @@ def seals(project: Project) -> Check:
     """Benchmarks, times, machines and DVC's own lock files: a list of hashes watches them."""
     check = Check("seals", f"Are the files that DVC does not watch as {SEAL} lists them?")
     path = project.root / SEAL
-    listed = {}
+    listed: dict[str, str] = {}
     if path.exists():
         for line in read_text(path).splitlines():
             recorded, _, name = line.partition("  ")
+            check.ask(name not in listed, name, f"stands twice in {SEAL}", f"`git log -p {SEAL}`")
             listed[name] = recorded
     remedy = "`git log -p {}`; after a run of your own, `python -m pipeline audit --seal`"
     actual = _sealed(project)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pipeline.auditing.findings import Check
 from pipeline.auditing.project import Project, Recorded
+from pipeline.datasets import sources
 from pipeline.errors import UserError
 from pipeline.files import code_digest, read_json
 
@@ -44,16 +45,36 @@ def origins(project: Project) -> Check:
                 f"is {result.get(key)!r}, not {value!r}",
                 look,
             )
+    known = sources.load(project.files.sources)
     for dataset in project.settings.params.datasets:
         path = project.files.table_info(dataset).relative_to(project.root)
-        info = table_info(project, dataset)
-        check.ask(
-            info.get("edition") == project.settings.dataset(dataset).edition,
-            f"{path}: edition",
-            f"is {info.get('edition')!r}; params.yaml has another",
-            f"`dvc repro prepare@{dataset}`",
-        )
+        remedy = f"`dvc repro prepare@{dataset}`"
+        with check.reading(str(path), remedy):
+            for key, stated, value in _of_table(project, known, dataset):
+                what = f"is {stated!r}; params.yaml, raw/sources.yaml and the tasks give {value!r}"
+                check.ask(stated == value, f"{path}: {key}", what, remedy)
     return check
+
+
+def _of_table(
+    project: Project, known: sources.Sources, dataset: str
+) -> Iterator[tuple[str, Any, Any]]:
+    """What a table's description states, and what other files give."""
+    info, seeds = table_info(project, dataset), project.settings.params.seeds
+    name = project.settings.dataset(dataset).edition
+    yield "edition", info["edition"], name
+    yield "seeds", info["seeds"], {key: getattr(seeds, key) for key in info["seeds"]}
+    for part in ("train", "test"):
+        total = sum(task[part] for task in info["tasks"].values())
+        yield f"rows.{part}", info["rows"][part], total
+    edition = known.edition(dataset, name)
+    yield "comparable", info["comparable"], edition.comparable
+    yield "differs", info["differs"], edition.differs
+    if edition.files:
+        yield "raw", sorted(info["raw"]), sorted(file.name for file in edition.files)
+    for file in edition.files:
+        if file.sha256:
+            yield f"raw.{file.name}", info["raw"][file.name], file.sha256
 
 
 def results_of(project: Project, check: Check) -> Iterator[tuple[str, Recorded, Path, Result]]:

@@ -141,6 +141,15 @@ def _repeats(result: Result, base: Result) -> Questions:
 def _settings(project: Project, result: Result) -> Questions:
     """Tuned settings are those of the search that they were taken from."""
     study, dataset, model = result["study"], result["dataset"], result.get("model")
+    if study == "sizes":
+        for name, part in result["fractions"].items():
+            own = part["hyperparameters"] == part["search"]["best"]
+            yield f"fractions.{name}.hyperparameters", own, "are not those that its search chose"
+    if study == "clean":
+        for kind, part in result["models"].items():
+            best = other_result(project, "tune", dataset, kind).get("best")
+            tuned_ones = part["hyperparameters"] == best
+            yield f"models.{kind}.hyperparameters", tuned_ones, "are not those of the search"
     chosen: tuple[str, ...] = ("best",)
     if study in ("train", "dimension"):
         origin = f"results/tune/{dataset}/{model}.json"

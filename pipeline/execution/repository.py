@@ -20,8 +20,10 @@ Say = Callable[[str], None]
 
 def open_repository(root: Path) -> Any:
     """Open the DVC repository at or above `root`."""
+    from dvc.config import ConfigError
     from dvc.exceptions import NotDvcRepoError
     from dvc.repo import Repo
+    from dvc.scm import SCMError
 
     # DVC's progress bars and warnings would tear the live display; its errors are exceptions.
     logging.getLogger("dvc").setLevel(logging.CRITICAL)
@@ -31,7 +33,11 @@ def open_repository(root: Path) -> Any:
         raise UserError(
             f"{root}: not inside a DVC repository; run this in the project's root folder"
         ) from error
-    except UnicodeDecodeError as error:
+    except SCMError as error:
+        raise UserError(
+            f"{root}: not a git repository ({error}); get it with `git clone`"
+        ) from error
+    except (UnicodeDecodeError, ConfigError) as error:
         raise UserError(
             f"{root}: DVC cannot read .dvcignore or .dvc/config ({error}); restore them with "
             "`git checkout .dvcignore .dvc/config`"

@@ -59,10 +59,12 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"{paperwork.seal(project).relative_to(project.root)}: written")
         return
     folder = project.files.scratch("audit")
+    for name in ("audit.json", "audit.html"):  # an audit that ends early leaves no former verdict
+        (folder / name).unlink(missing_ok=True)
     audit = Audit(tuple(checks(project, folder, arguments)))
+    print(text(audit))
     write_json(folder / "audit.json", audit.as_json())
     write_text(folder / "audit.html", page(audit))
-    print(text(audit))
     print(f"{folder.relative_to(project.root) / 'audit.html'} has it as a page")
     if not audit.passed:
         raise SystemExit(1)

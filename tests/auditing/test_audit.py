@@ -12,7 +12,7 @@ from dvc.repo import Repo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.auditing import asked, provenance, sums
+from pipeline.auditing import asked, paperwork, provenance, sums
 from pipeline.auditing.findings import Audit, Check
 from pipeline.auditing.hashing import dvc_hash
 from pipeline.auditing.page import page
@@ -175,6 +175,50 @@ def test_an_empty_result_is_named_with_what_it_lacks(clone, study):
     assert "is not what a stage writes (KeyError(" in finding.what
 
 
+@pytest.mark.parametrize(
+    ("study", "old", "new", "where"),
+    [
+        ("data", '"comparable": true', '"comparable": false', "table.json: comparable"),
+        ("data", r'("seeds": .*?)\d', r"\g<1>9", "table.json: seeds"),
+        ("data", r'("train": )\d', r"\g<1>9", "table.json: rows.train"),
+        ("linear", r'("rows": .*?)\d', r"\g<1>9", "linear.json: rows"),
+        ("clean", r'("leaked": )\d', r"\g<1>9", "clean.json: rows.leaked"),
+        ("dimension", r'("task_dim": )\d', r"\g<1>9", "lc.json: dimensions.1"),
+        ("sizes", r'("hyperparameters": .*?"width": )\d', r"\g<1>9", "hyperparameters"),
+        ("adapt", r'"lipo": {(?=\s*"rmse")', '"none": {', "lc.json: fits: lipo"),
+    ],
+)
+def test_a_forged_hash_does_not_hide_what_other_files_contradict(clone, study, old, new, where):
+    forger = Clone(clone)
+    path = sorted((clone / "results" / study / "frequency").glob("*.json"))
+    [path] = [one for one in path if one.stem in ("table", "lc", study)]
+    forger.change(path, old, new)
+    forger.forge_hash(path)
+    project = Project(clone)
+    checks = [provenance.origins(project), sums.sums(project), asked.asked(project)]
+    assert any(f.where.endswith(where) for check in checks for f in check.findings)
+
+
+def test_a_file_that_is_sealed_twice_is_a_finding(clone):
+    seal = clone / "results/SHA256SUMS"
+    seal.write_text(f"{'0' * 64}  dvc.lock\n" + seal.read_text())
+    assert [f.where for f in paperwork.seals(Project(clone)).findings] == ["dvc.lock"]
+
+
+def test_a_folder_without_git_is_named(clone, tmp_path):
+    shutil.copytree(clone, tmp_path / "copy", ignore=shutil.ignore_patterns(".git"))
+    said = pipeline(tmp_path / "copy", "audit", expected=2).stderr
+    assert "not a git repository" in said and "git clone" in said
+
+
+@pytest.mark.parametrize("content", ["9" * 5000, "[" * 100_000, '{"versions": [1]}'])
+def test_no_number_and_no_depth_ends_the_audit(clone, content):
+    for name in ("lc.json", "lc.run.json"):
+        (clone / "results/train/frequency" / name).write_text(content)
+    found = [finding.where for finding in asked.asked(Project(clone)).findings]
+    assert any(where.startswith("results/train/frequency/lc") for where in found)
+
+
 def test_names_and_links_that_lead_nowhere_are_findings(clone):
     """A name that is no text, a link in a circle, an editor's lock beside a profile."""
     os.close(os.open(bytes(clone / "results/train") + b"/odd\xff.json", os.O_CREAT))
@@ -186,7 +230,7 @@ def test_names_and_links_that_lead_nowhere_are_findings(clone):
     assert sorted(found["strays"]) == [
         "results/circle",
         "results/circle",
-        "results/train/odd\\xff.json",
+        "results/train/odd\\udcff.json",
     ]
     assert "reports" not in found
 
