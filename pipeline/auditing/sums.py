@@ -139,33 +139,25 @@ def _repeats(result: Result, base: Result) -> Questions:
 
 
 def _settings(project: Project, result: Result) -> Questions:
-    """Tuned settings are those of the search that they were taken from."""
-    study, dataset, model = result["study"], result["dataset"], result.get("model")
-    if study == "sizes":
-        for name, part in result["fractions"].items():
-            own = part["hyperparameters"] == part["search"]["best"]
-            yield f"fractions.{name}.hyperparameters", own, "are not those that its search chose"
-    if study == "clean":
-        for kind, part in result["models"].items():
-            best = other_result(project, "tune", dataset, kind).get("best")
-            tuned_ones = part["hyperparameters"] == best
-            yield f"models.{kind}.hyperparameters", tuned_ones, "are not those of the search"
-    chosen: tuple[str, ...] = ("best",)
-    if study in ("train", "dimension"):
-        origin = f"results/tune/{dataset}/{model}.json"
-        tuned = other_result(project, "tune", dataset, model)
-    elif study == "holdout":
-        origin, chosen = f"results/sizes/{dataset}/lc.json", ("fractions", "0.5", "search", "best")
-        tuned = other_result(project, "sizes", dataset, "lc")
-    else:
-        return
-    for key in chosen:
-        tuned = tuned.get(key, {})
-    free = () if study == "train" else ("task_dim",)
+    """Every training has the settings that its search chose (Appendix C says which search)."""
+    study, dataset = result["study"], result["dataset"]
+    free = ("task_dim",) if study in ("dimension", "holdout") else ()
     for where, part in _outcomes(result):
+        if study == "linear":
+            return
+        if study == "sizes":
+            origin, best = "its own search", part["search"]["best"]
+        elif study == "holdout":
+            origin = f"results/sizes/{dataset}/lc.json"
+            halves = other_result(project, "sizes", dataset, "lc").get("fractions", {})
+            best = halves.get("0.5", {}).get("search", {}).get("best", {})
+        else:
+            model = result.get("model") or where.split(".")[1]  # clean: `models.lc.`
+            origin = f"results/tune/{dataset}/{model}.json"
+            best = other_result(project, "tune", dataset, model).get("best", {})
         yield (
             f"{where}hyperparameters",
-            _without(part["hyperparameters"], free) == _without(tuned, free),
+            _without(part["hyperparameters"], free) == _without(best, free),
             f"are not those that {origin} chose",
         )
 
