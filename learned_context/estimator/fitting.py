@@ -1,0 +1,448 @@
+"""The fit: score the portfolio on held-out rows, weigh it, calibrate, train on all rows.
+
+The errors of rows that a network was trained on are too small. So a share of every task's rows is
+held out first: their errors give the weights of the settings, the noise and the intervals. Then
+a third of the tasks is held out whole and added with a few rows each, which gives the intervals
+of added tasks. The last training is on all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from learned_context.estimator import linear, recipe, searching, task_fit
+from learned_context.estimator.calibration import Calibration, Quantiles, noise_of
+from learned_context.estimator.model import Ensemble
+from learned_context.estimator.progress import Bar
+from learned_context.estimator.recipe import PlannedTraining
+from learned_context.estimator.voices import NetworkVoice, Voice
+from learned_context.networks.network import Network
+from learned_context.networks.registry import architecture
+from learned_context.new_tasks.objective import Floats, Ints
+from learned_context.rows import Rows
+from learned_context.scaling import Scaler
+from learned_context.training import trainer
+from learned_context.training.data import Tensors
+
+HELD_OUT, LEAST_HELD_OUT, MOST_HELD_OUT = 0.1, 10, 5000
+"""The share of the rows that a fold holds out, and the rows at least and at most."""
+ENOUGH_ROWS = 5000
+"""With more rows one fold is enough."""
+HOPELESS_WEIGHT = 0.01
+"""Settings with less after the first fold are not tried on the next."""
+FIRST_FOLD = 10
+"""The number of the first fold's stage, from which seeds are drawn."""
+LEAST_NOISE = 1e-8
+"""In units of the target's variance: a constant target has no noise at all."""
+ADDED_ROWS = (1, 2, 5, 10)
+"""Rows with which held-out tasks are added."""
+HELD_OUT_TASKS = 1 / 3
+FEWEST_TASKS = 6
+MOST_ADDED_TASKS, MOST_ADDED_ROWS = 100, 20
+"""Held-out tasks that are tried, and the rows of each that are predicted."""
+MOST_SCORED_ROWS = 40_000
+"""Of a larger table, some tasks alone are scored and calibrated with."""
+FEWEST_THINNED_TASKS = 50
+INTERCEPTS, SLOPES = "intercepts", "slopes"
+"""The linear mixed models: what of a task varies besides."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    ensemble: Ensemble
+    scaler: Scaler
+    calibration: Calibration
+    errors: dict[str, float]
+    """On held-out rows, by part of the ensemble, in the target's units."""
+    weights: dict[str, float]
+    trials: dict[str, PlannedTraining]
+    losses: list[float]
+    evaluations: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows as a training sees them."""
+
+    rows: Rows
+    tasks: int
+    scaler: Scaler
+    data: Tensors
+
+    @classmethod
+    def of(
+        cls, rows: Rows, tasks: int, indicators: NDArray[np.bool_], device: torch.device
+    ) -> Part:
+        """Standardise; a feature with one value is ignored from then on.
+
+        Indicators of levels are only centred: standardised, a rare one would be enormous.
+        """
+        constant = np.ptp(rows.x, axis=0) == 0  # rounding leaves a standard deviation above zero
+        scaler = Scaler.fit(rows)
+        x_std = np.where(indicators, 1.0, scaler.x_std)
+        scaler = replace(scaler, x_std=np.where(constant, np.inf, x_std))
+        return cls(rows, tasks, scaler, Tensors.of(rows, scaler, device))
+
+    def like(self, rows: Rows) -> Tensors:
+        """Other rows, standardised as these."""
+        return Tensors.of(rows, self.scaler, self.data.x.device)
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Voices trained on one part of the rows, and their errors on the rows held out."""
+
+    known: Part
+    new: Rows
+    voices: dict[str, Voice]
+    squared: dict[str, Floats]
+    """Squared errors of the members' mean, standardised."""
+    noises: dict[str, float]
+    """Of one member."""
+
+    @classmethod
+    def of(cls, known: Part, new: Rows, voices: dict[str, Voice]) -> Fold:
+        squared, noises = {}, {}
+        data = known.like(new)
+        y, most = data.y.double().cpu().numpy(), float(known.data.y.double().var())
+        for name, voice in voices.items():
+            alone = Ensemble((voice,), (1.0,), (task_fit.certain(voice.population),))
+            each = alone.members(data.x, new.task)
+            squared[name] = (each.mean(axis=0) - y) ** 2
+            # Worse than the mean, as when the held-out rows are far away, is no noise.
+            noises[name] = max(min(float(np.mean((each - y) ** 2)), most), LEAST_NOISE)
+        return cls(known, new, voices, squared, noises)
+
+
+class Fitting:
+    """One call of `fit`: its settings, seed, device and progress."""
+
+    def __init__(
+        self,
+        given: Mapping[str, Any],
+        rows: int,
+        tasks: int,
+        indicators: NDArray[np.bool_],
+        seed: int,
+        device: torch.device,
+    ) -> None:
+        self.given, self.tasks, self.indicators = given, tasks, indicators
+        self.seed, self.device = seed, device
+        self.kind: str = given["kind"]
+        self.recipe = recipe.RECIPES[given["quality"]]
+        self.is_paper = given["optimizer"] == "sgd"
+        self.members = int(given["members"] or (1 if self.is_paper else self.recipe.members))
+        if given["members"] is None and rows > recipe.MANY_ROWS:
+            self.members = min(self.members, recipe.MEMBERS_OF_MANY_ROWS)
+        self.scoring = 1 if self.is_paper else min(self.recipe.scoring_members, self.members)
+        self.later_scoring = max(1, self.scoring // 2)
+        many = rows > ENOUGH_ROWS and given["quality"] != "best"
+        self.folds = 1 if self.is_paper or many else self.recipe.folds
+        self.bar = Bar(bool(given["verbose"]))
+        self.losses: list[float] = []
+
+    def run(self, rows: Rows) -> Fitted:
+        random = np.random.default_rng(self.seed)
+        scored_rows = _renumbered(thinned(rows, MOST_SCORED_ROWS, random))
+        tasks = int(scored_rows.task.max()) + 1
+        parts = [
+            (self._part(scored_rows.take(~held_out), tasks), scored_rows.take(held_out))
+            for held_out in choose_folds(scored_rows.task, self.folds, random)
+        ]
+        trials, last_trials = self._trials(len(parts[0][0].rows)), self._trials(len(rows))
+        evaluations: list[dict[str, Any]] = []
+        if self.given["search"]:
+            first, (known, new) = next(iter(trials)), parts[0]
+            found, evaluations = searching.search(
+                known.rows, new, tasks, trials[first], self.given, self.seed, self.device
+            )
+            for every in (trials, last_trials):
+                every["searched"] = replace(every[first], name="searched", hyper=found)
+        steps = [trial.steps for trial in trials.values()]
+        last_steps = float(np.mean([trial.steps for trial in last_trials.values()]))
+        self.bar.expect(
+            self.scoring * (sum(steps) * (1 + self.folds) / 2 + max(steps))
+            + self.members * last_steps
+        )
+
+        scored = self._scored(parts, trials)
+        squared, noises = _pooled(scored)
+        errors = {
+            name: float(np.sqrt(own.mean())) * parts[0][0].scaler.y_std
+            for name, own in squared.items()
+        }
+        weights = dict.fromkeys(trials, 0.0) | self._weights(squared, trials)
+        calibration = _calibrated(scored, weights, noises)
+        if self._adds(tasks):
+            added = self._added(scored_rows, trials, weights, noises, calibration.noise)
+            calibration = replace(calibration, added=added)
+
+        whole = self._part(rows, self.tasks)
+        chosen = {name: trial for name, trial in last_trials.items() if weights[name] > 0}
+        counts = recipe.shares([weights[name] for name in chosen], self.members)
+        voices = self._networks(whole, chosen, dict(zip(chosen, counts, strict=True)), stage=1)
+        voices |= self._linear(whole, _positive(weights))
+        self.bar.end()
+        return Fitted(
+            ensemble=_ensemble(_with_noises(voices, noises), weights, whole),
+            scaler=whole.scaler,
+            calibration=calibration,
+            errors=errors,
+            weights=weights,
+            trials=chosen,
+            losses=self.losses,
+            evaluations=evaluations,
+        )
+
+    def _part(self, rows: Rows, tasks: int) -> Part:
+        return Part.of(rows, tasks, self.indicators, self.device)
+
+    def _trials(self, rows: int) -> dict[str, PlannedTraining]:
+        """The portfolio for this number of rows; the paper's training is a portfolio of one."""
+        if self.is_paper:
+            return {"sgd": recipe.sgd(self.given, rows, self.tasks)}
+        return {
+            setting.name: recipe.adamw(setting, self.given, self.recipe.effort, rows, self.tasks)
+            for setting in self.recipe.portfolio
+        }
+
+    def _networks(
+        self,
+        part: Part,
+        trials: Mapping[str, PlannedTraining],
+        counts: Mapping[str, int],
+        stage: int,
+    ) -> dict[str, Voice]:
+        """The members of a setting side by side, and up to `n_jobs` settings at once."""
+
+        def train(trial: PlannedTraining) -> tuple[Voice, list[float]]:
+            count = counts[trial.name]
+            own = [self.seed, stage, *trial.name.encode()]
+            seeds = np.random.SeedSequence(own).generate_state(count)
+            training = trainer.Training(
+                part.data,
+                part.scaler,
+                part.tasks,
+                self.kind,
+                trial.hyper,
+                trial.plan,
+                trial.options,
+            )
+            report = self.bar.report(trial.name, trial.steps)
+            try:
+                found = training.members([int(seed) for seed in seeds], report)
+            except trainer.DivergedError as error:
+                raise ValueError(f"the training {error}; set a lower peak_rate") from error
+            network = Network.stack([one.network for one in found])
+            return NetworkVoice.of(network, 1.0), found[0].losses
+
+        with ThreadPoolExecutor(self.given["n_jobs"] or 1) as pool:
+            found = list(pool.map(train, trials.values()))
+        self.losses = found[0][1]
+        return {name: voice for name, (voice, _) in zip(trials, found, strict=True)}
+
+    def _linear(self, part: Part, names: Iterable[str]) -> dict[str, Voice]:
+        """Those of the linear mixed models that are among `names`, if the recipe has them."""
+        if self.is_paper or not self.recipe.linear or self.kind != "lc" or part.tasks < 2:
+            return {}
+        numbers = np.flatnonzero(~self.indicators & np.isfinite(part.scaler.x_std))
+        slopes = {INTERCEPTS: numbers[:0], SLOPES: numbers}
+        wanted = set(names)
+        return {
+            name: linear.fit(part.data, part.tasks, own)
+            for name, own in slopes.items()
+            if name in wanted
+        }
+
+    def _scored(
+        self, parts: Sequence[tuple[Part, Rows]], trials: Mapping[str, PlannedTraining]
+    ) -> list[Fold]:
+        """The portfolio on every fold; what is far from the best on the first ones is left out."""
+        folds: list[Fold] = []
+        names = [*trials, INTERCEPTS, SLOPES]
+        for number, (known, new) in enumerate(parts):
+            left = {name: trial for name, trial in trials.items() if name in names}
+            # The first fold decides what is left out; the others make the scores more certain.
+            counts = dict.fromkeys(left, self.scoring if number == 0 else self.later_scoring)
+            voices = self._networks(known, left, counts, stage=FIRST_FOLD + number)
+            voices |= self._linear(known, names)
+            folds.append(Fold.of(known, new, voices))
+            weights = self._weights(_pooled(folds)[0], left, HOPELESS_WEIGHT)
+            names = _positive(weights)
+        return folds
+
+    def _weights(
+        self,
+        squared: Mapping[str, Floats],
+        trials: Mapping[str, PlannedTraining],
+        least: float = recipe.LEAST_WEIGHT,
+    ) -> dict[str, float]:
+        """By error; the best network always takes part, as its task parameters are shown."""
+        random = np.random.default_rng([self.seed, 3])
+        weights = recipe.weights(np.stack(list(squared.values())), random, least)
+        found = dict(zip(squared, weights.tolist(), strict=True))
+        networks = [name for name in squared if name in trials]
+        best = min(networks, key=lambda name: float(squared[name].mean()))
+        found[best] = max(found[best], recipe.LEAST_WEIGHT)
+        ranked = sorted(networks, key=lambda name: -found[name])
+        found |= dict.fromkeys(ranked[self.members :], 0.0)
+        total = sum(found.values())
+        return {name: weight / total for name, weight in found.items()}
+
+    def _adds(self, tasks: int) -> bool:
+        """Whether intervals of added tasks can be calibrated."""
+        adapts = architecture(self.kind).has_task_parameters
+        return adapts and self.recipe.calibrates_added and tasks >= FEWEST_TASKS
+
+    def _added(
+        self,
+        rows: Rows,
+        trials: Mapping[str, PlannedTraining],
+        weights: Mapping[str, float],
+        noises: Mapping[str, float],
+        noise: float,
+    ) -> dict[int, Quantiles]:
+        """Errors of tasks that were held out whole, by the number of rows they are added with.
+
+        `noise` is the ensemble's: what the errors are standardised by.
+        """
+        random = np.random.default_rng([self.seed, 2])
+        tasks = int(rows.task.max()) + 1
+        left_out = random.permutation(tasks)[: round(HELD_OUT_TASKS * tasks)]
+        is_out = np.isin(rows.task, left_out)
+        base = self._part(_renumbered(rows.take(~is_out)), tasks - len(left_out))
+        best = max(trials, key=lambda name: weights[name])
+        voices = self._networks(base, {best: trials[best]}, {best: self.scoring}, stage=2)
+        voices |= self._linear(base, _positive(weights))
+        ensemble = _ensemble(
+            _with_noises(voices, noises), {name: weights[name] for name in voices}, base
+        )
+        found = {}
+        for count, few, others in _arriving(rows.take(is_out), random):
+            arrived = int(few.task.max()) + 1
+            added = replace(
+                ensemble,
+                posteriors=tuple(
+                    task_fit.fit(voice, base.like(few), arrived) for voice in ensemble.voices
+                ),
+            )
+            spread = added.spread(base.like(others).x, others.task)
+            errors = base.scaler.y(others.y) - spread.mean
+            found[count] = Quantiles.of(errors / np.sqrt(spread.uncertain + noise))
+        return found
+
+
+def thinned(rows: Rows, most: int, random: np.random.Generator) -> Rows:
+    """At most this many rows: whole tasks if there are enough, otherwise a share of each."""
+    if len(rows) <= most:
+        return rows
+    counts = np.bincount(rows.task)
+    order = random.permutation(len(counts))
+    enough = int(np.searchsorted(np.cumsum(counts[order]), most))
+    if enough >= FEWEST_THINNED_TASKS:
+        return rows.take(np.isin(rows.task, order[:enough]))
+    if len(counts) > FEWEST_THINNED_TASKS:
+        rows = rows.take(np.isin(rows.task, order[:FEWEST_THINNED_TASKS]))
+    if len(rows) <= most:
+        return rows
+    return rows.take(np.sort(random.choice(len(rows), most, replace=False)))
+
+
+def choose_folds(task: Ints, count: int, random: np.random.Generator) -> list[NDArray[np.bool_]]:
+    """Rows to hold out: about the same share of every task, each row at most once.
+
+    A task keeps a row at least. If all tasks have a single row, some are held out whole.
+    """
+    rows = len(task)
+    share = min(max(HELD_OUT, LEAST_HELD_OUT / rows), 0.4, MOST_HELD_OUT / rows)
+    order = random.permutation(rows)
+    counts = np.bincount(task)
+    by_task = order[np.argsort(task[order], kind="stable")]
+    place = np.empty(rows, dtype=np.int64)
+    place[by_task] = np.arange(rows) - np.repeat(np.cumsum(counts) - counts, counts)
+    # Shares are rounded at random, so that small tasks give a row to some folds.
+    offset = random.uniform(size=len(counts))
+    folds = []
+    for fold in range(count):
+        low, high = (np.floor(share * counts * at + offset)[task] for at in (fold, fold + 1))
+        held_out = (place >= low) & (place < high) & (counts[task] > 1)
+        if not held_out.any():
+            held_out[order[fold :: 2 * count][:LEAST_HELD_OUT]] = True
+        folds.append(held_out)
+    return folds
+
+
+def _pooled(folds: Sequence[Fold]) -> tuple[dict[str, Floats], dict[str, float]]:
+    """Squared errors and noises of what took part in every fold."""
+    names = [name for name in folds[0].voices if all(name in fold.voices for fold in folds)]
+    squared = {name: np.concatenate([fold.squared[name] for fold in folds]) for name in names}
+    noises = {name: float(np.mean([fold.noises[name] for fold in folds])) for name in names}
+    return squared, noises
+
+
+def _calibrated(
+    folds: Sequence[Fold], weights: Mapping[str, float], noises: Mapping[str, float]
+) -> Calibration:
+    errors, uncertain = [], []
+    for fold in folds:
+        voices = {name: voice for name, voice in fold.voices.items() if weights.get(name)}
+        ensemble = _ensemble(_with_noises(voices, noises), weights, fold.known)
+        data = fold.known.like(fold.new)
+        spread = ensemble.spread(data.x, fold.new.task)
+        errors.append(data.y.double().cpu().numpy() - spread.mean)
+        uncertain.append(spread.uncertain)
+    error, rest = np.concatenate(errors), np.concatenate(uncertain)
+    if np.mean(error**2) > 1:  # held-out rows far from all others say nothing of the noise
+        error = np.clip(error, -3, 3)
+    noise = noise_of(error, rest)
+    return Calibration(noise, Quantiles.of(error / np.sqrt(noise + rest)), {})
+
+
+def _ensemble(voices: Mapping[str, Voice], weights: Mapping[str, float], part: Part) -> Ensemble:
+    """The voices that have a weight, with the uncertainty of the fitted tasks."""
+    own = {name: voice for name, voice in voices.items() if weights[name] > 0}
+    total = sum(weights[name] for name in own)
+    return Ensemble(
+        tuple(own.values()),
+        tuple(weights[name] / total for name in own),
+        tuple(task_fit.fitted(voice, part.data) for voice in own.values()),
+    )
+
+
+def _with_noises(voices: Mapping[str, Voice], noises: Mapping[str, float]) -> dict[str, Voice]:
+    return {name: replace(voice, noise=noises[name]) for name, voice in voices.items()}
+
+
+def _positive(weights: Mapping[str, float]) -> list[str]:
+    return [name for name, weight in weights.items() if weight > 0]
+
+
+def _renumbered(rows: Rows) -> Rows:
+    """Tasks numbered from zero, without gaps."""
+    return replace(rows, task=np.unique(rows.task, return_inverse=True)[1].astype(np.int64))
+
+
+def _arriving(rows: Rows, random: np.random.Generator) -> Iterator[tuple[int, Rows, Rows]]:
+    """For each number of rows: the rows that tasks arrive with, and others to predict."""
+    rows = rows.take(random.permutation(len(rows)))
+    tasks = np.unique(rows.task)[:MOST_ADDED_TASKS]
+    rows = rows.take(np.isin(rows.task, tasks))
+    counts = np.bincount(rows.task)
+    order = np.argsort(rows.task, kind="stable")
+    place = np.empty(len(rows), dtype=np.int64)
+    place[order] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    for count in ADDED_ROWS:
+        large = counts[rows.task] > count
+        if not large.any():
+            return
+        own = _renumbered(rows.take(large))
+        at = place[large]
+        later = (at >= count) & (at < count + MOST_ADDED_ROWS)
+        yield count, own.take(at < count), own.take(later)
