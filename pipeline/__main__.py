@@ -1,4 +1,4 @@
-"""The command line: `python -m pipeline <verb> ...`, one verb a stage."""
+"""The command line: `python -m pipeline <verb> ...`. A study's name is a verb."""
 
 from __future__ import annotations
 
@@ -10,31 +10,25 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from pipeline.errors import UserError, remedy
+from learned_context.errors import UserError, printable, remedy
+from pipeline.files import Files
+from pipeline.studies import STUDIES
 
-VERBS = {
-    "download": ("pipeline.stages.download", "get and check the raw files of a dataset"),
-    "prepare": ("pipeline.stages.prepare", "make a dataset's table with all its splits"),
-    "linear": ("pipeline.stages.linear", "linear regression and the linear mixed model"),
-    "tune": ("pipeline.stages.tune", "search a network's hyperparameters"),
-    "train": ("pipeline.stages.train", "train a network with the tuned hyperparameters"),
-    "repeats": ("pipeline.stages.repeats", "train a tuned network with other seeds"),
-    "sizes": ("pipeline.stages.sizes", "tune and train a network on fewer rows"),
-    "dimension": ("pipeline.stages.dimension", "train with more and fewer task parameters"),
-    "holdout": ("pipeline.stages.holdout", "train without one task group"),
-    "adapt": ("pipeline.stages.adapt", "estimate the parameters of the held-out tasks"),
-    "clean": ("pipeline.stages.clean", "train without the rows that the test part holds"),
-    "illustrate": ("pipeline.stages.illustrate", "what the figures need of the networks"),
-    "report": ("pipeline.stages.report", "one page of the report, or the README's table"),
-    "check": ("pipeline.stages.check", "our numbers and the paper's sentences"),
-    "plan": ("pipeline.stages.plan", "what would run, and for how long"),
-    "run": ("pipeline.stages.run", "run the plan in parallel, as `dvc repro` would"),
-    "audit": ("pipeline.stages.audit", "disbelieve the versioned results, and find out"),
-    "add-dataset": ("pipeline.stages.add_dataset", "make a csv or parquet file a dataset"),
-    "remove-dataset": ("pipeline.stages.remove_dataset", "undo add-dataset, with its results"),
-    "demo": ("pipeline.stages.demo", "the smoke budget in a scratch copy"),
+COMMANDS = {
+    "validate": "check params.yaml, its profile and raw/sources.yaml",
+    "download": "get and check the raw files of a dataset",
+    "prepare": "make a dataset's table with all its splits",
+    "report": "one page of the report, or the README's table",
+    "check": "our numbers and the paper's sentences",
+    "plan": "what would run, and for how long",
+    "run": "run the plan in parallel, as `dvc repro` would",
+    "audit": "verify the committed results",
+    "add-dataset": "make a csv or parquet file a dataset",
+    "remove-dataset": "undo add-dataset, with its results",
+    "demo": "the smoke budget in a scratch copy",
+    "dvc": "write dvc.yaml and results/dvc.yaml from the studies' declarations",
 }
-"""verb: (module, help). A verb's module is imported only when it is run."""
+"""Verb and help; the verb's module in pipeline/commands is imported only when it is run."""
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -44,19 +38,27 @@ def main(words: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     parser = argparse.ArgumentParser(prog="pipeline", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", metavar="verb", required=True)
-    stage = None
-    for verb, (module, text) in VERBS.items():
+    command = None
+    for verb, text in COMMANDS.items():
         subparser = verbs.add_parser(verb, help=text, description=text)
         if words[:1] == [verb]:
-            stage = import_module(module)
-            stage.add_arguments(subparser)
+            command = import_module(f"pipeline.commands.{verb.replace('-', '_')}")
+            command.add_arguments(subparser)
+    for study in STUDIES.values():
+        subparser = verbs.add_parser(study.name, help=study.title, description=study.title)
+        subparser.add_argument("dataset", help="a dataset of params.yaml")
+        if study.by_model:
+            subparser.add_argument("model", help="a model of params.yaml")
     arguments = parser.parse_args(words)
-    assert stage is not None  # argparse has refused every other verb
     try:
-        stage.run(arguments)
+        _check_letters(words)
+        if command is not None:
+            command.run(arguments)
+        else:
+            _run_study(arguments)
         sys.stdout.flush()
     except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {printable(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
@@ -67,10 +69,30 @@ def main(words: Sequence[str] | None = None) -> int:
         # The system's refusals that no stage foresees: a full disk, a folder without permission.
         if error.errno is None:
             raise
-        place = error.filename or Path.cwd()
-        print(f"error: {place}: {error.strerror or error}; {remedy(error)}", file=sys.stderr)
+        place = error.filename or "the current folder"
+        problem = printable(f"{place}: {error.strerror or error}")
+        print(f"error: {problem}; {remedy(error)}", file=sys.stderr)
         return 2
     return 0
+
+
+def _run_study(arguments: argparse.Namespace) -> None:
+    from pipeline.studies.plumbing.running import run
+
+    model = getattr(arguments, "model", "")
+    run(STUDIES[arguments.verb], Files(), arguments.dataset, model)
+
+
+def _check_letters(words: Sequence[str]) -> None:
+    """Libraries fail on names that Python could not decode."""
+    for text in (str(Path.cwd()), *words):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise UserError(
+                f"{text}: has letters that Python cannot read here; set PYTHONUTF8=1, or rename "
+                "what is not UTF-8"
+            ) from error
 
 
 if __name__ == "__main__":

@@ -1,30 +1,29 @@
-"""Every path that a stage reads or writes, and the only way in which files are written.
-
-A write goes to a temporary name in the same folder and is then renamed, so that a killed
-run leaves either the old file or the new one, never half of one. The next write of the same file
-removes what a killed one has left.
-"""
+"""Every path that a stage reads or writes, and how text and JSON are read and written."""
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import json
-import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import UserError, remedy
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import DuplicateKeyError
+from ruamel.yaml.error import YAMLError
 
-try:
-    import fcntl
-except ImportError:  # not a POSIX system: what a killed write has left stays
-    fcntl = None  # type: ignore[assignment]
+from learned_context.errors import UserError
+from learned_context.files import parse_file, write_bytes
+
+LARGEST_YAML = 4 * 2**20
+"""Bytes. The largest that people write, raw/sources.yaml, has 10 thousand."""
+
+
+DEEPEST = 100
+"""Levels of a YAML file."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,11 @@ class Files:
         """DVC's lock files, one beside each dvc.yaml."""
         return self.root / "dvc.lock", self.root / "results" / "dvc.lock"
 
+    @property
+    def validated(self) -> Path:
+        """The output of the first stage, which checks the settings."""
+        return self.root / "results" / "validated.json"
+
     def raw(self, dataset: str, edition: str) -> Path:
         """The folder with the raw files of one edition of a dataset."""
         return self.root / "raw" / dataset / edition
@@ -72,66 +76,10 @@ class Files:
         """Checkpoints and logs that no stage depends on."""
         return self.root.joinpath("scratch", *parts)
 
-    def of_dataset(self, dataset: str) -> list[Path]:
-        """All that the stages and a person's hand have left of one dataset."""
-        folders = [f"{place}/{dataset}" for place in ("raw", "raw/by_hand", "data", "results/*")]
-        patterns = [*folders, f"reports/plots/*/{dataset}-*"]
-        patterns += [f"scratch/*/{dataset}-*", f"scratch/logs/*@{dataset}[.-]*"]
-        return sorted(path for pattern in patterns for path in self.root.glob(pattern))
-
 
 def run_info(result: Path) -> Path:
     """Where the seconds, versions and device of the run that wrote `result` stand."""
     return result.with_suffix(".run.json")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`; rename it to `path` if the block succeeds."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(path)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    except OSError as error:
-        raise UserError(_cannot_write(path, error)) from error
-    temporary = Path(name)
-    try:
-        _lock(handle)
-        yield temporary
-        temporary.chmod(0o644)
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise UserError(_cannot_write(path, error)) from error
-    finally:
-        os.close(handle)
-        temporary.unlink(missing_ok=True)
-
-
-def _lock(handle: int) -> bool:
-    """Mark a temporary file as in use; the system takes the mark back however the writer ends."""
-    if fcntl is None:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # in use, or a file system without locks
-        return False
-    return True
-
-
-def _remove_abandoned(path: Path) -> None:
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        with suppress(OSError), left.open("rb") as file:
-            if _lock(file.fileno()):
-                left.unlink()
-
-
-def _cannot_write(path: Path, error: OSError) -> str:
-    return (
-        f"{path}: cannot be written ({error.strerror or error}); nothing was changed: "
-        f"{remedy(error)}, then run again"
-    )
 
 
 @contextmanager
@@ -144,11 +92,6 @@ def restoring(*paths: Path) -> Iterator[None]:
         for path, content in before.items():
             path.unlink(missing_ok=True) if content is None else write_bytes(path, content)
         raise
-
-
-def write_bytes(path: Path, content: bytes) -> None:
-    with replacing(path) as temporary:
-        temporary.write_bytes(content)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -174,7 +117,8 @@ def read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UserError(
-            f"{path}: does not exist; `dvc repro` makes it, or `dvc checkout` restores it"
+            f"{path}: does not exist; `git checkout {path}` restores it if git has it, `dvc repro` "
+            "makes it"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read ({error})") from error
@@ -192,6 +136,46 @@ def read_json(path: Path) -> Any:
         raise UserError(
             f"{path}: not JSON that a stage writes; `git checkout` restores it"
         ) from error
+
+
+def read_yaml(path: Path) -> Any:
+    """The content as DVC understands it: by the same parser, so `010` is 10 to both."""
+    if path.is_file() and path.stat().st_size > LARGEST_YAML:
+        raise UserError(
+            f"{path}: has {path.stat().st_size // 2**20} MB, and a file of settings at most "
+            f"{LARGEST_YAML // 2**20}; restore it with `git checkout {path}`"
+        )
+    return parse_yaml(str(path), read_text(path))
+
+
+def parse_yaml(where: str, text: str) -> Any:
+    """`where` names the text in an error."""
+    if _too_deep(text):  # the parser is recursive, and written in C
+        raise UserError(f"{where}: not valid YAML (more than {DEEPEST} levels)")
+    try:
+        return YAML(typ="safe").load(text)
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f"line {mark.line + 1}: " if mark else ""
+        problem = getattr(error, "problem", None) or "cannot be parsed"
+        if isinstance(error, DuplicateKeyError):
+            # ruamel: found duplicate key "noise" with value "2" (original value: "1")
+            raise UserError(f"{where}: {line}{problem}; remove one of the two lines") from error
+        raise UserError(f"{where}: {line}not valid YAML ({problem})") from error
+    except (ValueError, RecursionError, TypeError) as error:  # such as the thirteenth month
+        raise UserError(f"{where}: not valid YAML ({error})") from error
+
+
+def _too_deep(text: str) -> bool:
+    """A bound from above: brackets, dashes and indentation, in quotes or not."""
+    depth = 0
+    for char in re.findall(r"[\[\]{}]", text):
+        depth += 1 if char in "[{" else -1
+        if depth > DEEPEST:
+            return True
+    return (
+        re.search(rf"([-?:]\s+){{{DEEPEST}}}|^ {{{DEEPEST * 2}}}", text, re.MULTILINE) is not None
+    )
 
 
 def sha256(path: Path) -> str:
@@ -219,13 +203,5 @@ def code_digest(root: Path, sources: Iterable[str]) -> str:
 def open_parser(path: Path, read: Callable[[Path], Any], what: str) -> Any:
     """Call `read(path)`; turn what a library raises on a damaged file into one clear error."""
     if not path.exists():
-        raise UserError(f"{path}: does not exist; `dvc repro` makes it, or `dvc checkout` does")
-    try:
-        return read(path)
-    except UserError:
-        raise
-    except Exception as error:
-        first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UserError(
-            f"{path}: not a readable {what} ({first_line}); delete it and run `dvc repro`"
-        ) from error
+        raise UserError(f"{path}: does not exist; `dvc repro` makes it")
+    return parse_file(path, read, what, "delete it and run `dvc repro`")

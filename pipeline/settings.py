@@ -5,21 +5,24 @@ A mistake becomes one line that names the file, the key and what is valid.
 
 from __future__ import annotations
 
+import reprlib
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from pipeline.errors import UserError
-from pipeline.files import Files, read_text
+from learned_context.errors import UserError
+from learned_context.networks.registry import ARCHITECTURES
+from pipeline.files import Files, read_yaml
 
 # Numbers are strict: `true` or "1" is none.
-Network = Literal["lc", "cs", "ll", "fs"]
-Positive = Annotated[int, Field(ge=1, strict=True)]
+# Above these ends nobody wants a value, and a typing error would fill the memory.
+Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
+Positive = Annotated[int, Field(ge=1, le=10_000_000, strict=True)]
+Width = Annotated[int, Field(ge=1, le=100_000, strict=True)]
 Share = Annotated[float, Field(gt=0, le=1, strict=True)]
-Rate = Annotated[float, Field(gt=0, strict=True)]
+Rate = Annotated[float, Field(gt=0, le=1e6, strict=True)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Names = Annotated[tuple[Name, ...], Field(min_length=1)]
 
@@ -40,16 +43,16 @@ class Section(BaseModel):
 
 
 class Seeds(Section):
-    data: Annotated[int, Field(ge=0, strict=True)]
-    split: Annotated[int, Field(ge=0, strict=True)]
-    search: Annotated[int, Field(ge=0, strict=True)]
-    train: Annotated[int, Field(ge=0, strict=True)]
+    data: Seed
+    split: Seed
+    search: Seed
+    train: Seed
 
 
 class NetworkShape(Section):
     """What Appendix C fixes for all networks."""
 
-    blocks: Positive
+    blocks: Annotated[int, Field(ge=1, le=100, strict=True)]
     momentum: Annotated[float, Field(ge=0, lt=1, strict=True)]
 
 
@@ -57,10 +60,10 @@ class Space(Section):
     """Table 6: the lower and upper end of each hyperparameter."""
 
     peak_rate: tuple[Rate, Rate]
-    width: tuple[Positive, Positive]
+    width: tuple[Width, Width]
     lambda_shared: tuple[Rate, Rate]
     lambda_task: tuple[Rate, Rate]
-    task_dim: tuple[Positive, Positive]
+    task_dim: tuple[Width, Width]
 
     @model_validator(mode="after")
     def _ordered(self) -> Space:
@@ -74,14 +77,16 @@ class Space(Section):
 class Schedule(Section):
     """Appendix B: the two-stage learning rate."""
 
-    lowest_rate: Annotated[float, Field(gt=0, strict=True)]
+    lowest_rate: Rate
     warmup: Share
     window: Share
     converged_p: Annotated[float, Field(gt=0, lt=1, strict=True)]
-    loss_near_zero: Annotated[float, Field(ge=0, strict=True)]
+    loss_near_zero: Annotated[float, Field(ge=0, le=1e6, strict=True)]
     retry_rate: Annotated[float, Field(gt=0, lt=1, strict=True)]
 
 
+MOST_ROWS = 20_000_000
+"""Of a generated dataset."""
 OWN_KEYS = ("task", "target", "features", "train_share")
 
 
@@ -90,23 +95,28 @@ class DatasetKeys(Section):
 
     edition: Name
     # generated datasets
-    tasks: Annotated[int, Field(ge=3, strict=True)] | None = None
+    tasks: Annotated[int, Field(ge=3, le=1_000_000, strict=True)] | None = None
     train_rows: Positive | None = None
     test_rows: Positive | None = None
-    noise: Annotated[float, Field(ge=0, strict=True)] | None = None
-    # sarcos
-    split: Literal["official", "clean"] | None = None
-    # a dataset of one's own: columns of its file, and the share of a task's rows for training
+    noise: Annotated[float, Field(ge=0, le=1e6, strict=True)] | None = None
+    # a dataset with a choice of splits: pipeline.datasets.registry.split_rule knows which
+    split: Name | None = None
+    # your own dataset: columns of its file, and the share of a task's rows for training
     task: str | None = None
     target: str | None = None
     features: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     train_share: Annotated[float, Field(gt=0, lt=1, strict=True)] | None = None
 
     @model_validator(mode="after")
-    def _all_of_an_own_file(self) -> DatasetKeys:
+    def _checked(self) -> DatasetKeys:
+        rows = (self.tasks or 0) * ((self.train_rows or 0) + (self.test_rows or 0))
+        if rows > MOST_ROWS:
+            raise ValueError(
+                f"tasks, train_rows and test_rows: they make {rows} rows, more than {MOST_ROWS}"
+            )
         absent = [name for name in OWN_KEYS if getattr(self, name) is None]
         if absent and len(absent) < len(OWN_KEYS):
-            raise ValueError(f"{absent[0]}: missing; a dataset of one's own has it")
+            raise ValueError(f"{absent[0]}: missing; your own dataset needs it")
         return self
 
     @property
@@ -118,7 +128,7 @@ class Budget(Section):
     """Epochs and batches an epoch for tables with fewer than `rows_below` training rows."""
 
     rows_below: Positive | None = None
-    epochs: Annotated[int, Field(ge=4, strict=True)]
+    epochs: Annotated[int, Field(ge=4, le=10_000_000, strict=True)]
     batches: Positive
 
 
@@ -135,8 +145,12 @@ def _check_budgets(budgets: tuple[Budget, ...]) -> None:
 
 class Search(Section):
     evaluations: Positive
-    width_max: Positive
-    max_restarts: Annotated[int, Field(ge=0, strict=True)]
+    width_max: Width
+    max_restarts: Annotated[int, Field(ge=0, le=1000, strict=True)]
+    finalists: Annotated[int, Field(ge=0, le=1000, strict=True)]
+    """How many of the best trials are trained again, as long as a final training."""
+    openings: Annotated[int, Field(ge=0, le=1000, strict=True)]
+    """How many in a row must not diverge, or the best finalist's rate is lowered."""
     budget: Budgets
 
     @model_validator(mode="after")
@@ -147,10 +161,11 @@ class Search(Section):
 
 class Train(Section):
     budget: Budgets
-    window_min: Annotated[int, Field(ge=3, strict=True)]
-    max_restarts: Annotated[int, Field(ge=0, strict=True)]
-    device: Literal["auto", "cpu", "cuda"]
-    compile: Annotated[bool, Field(strict=True)]
+    window_min: Annotated[int, Field(ge=3, le=1_000_000, strict=True)]
+    max_restarts: Annotated[int, Field(ge=0, le=1000, strict=True)]
+    device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
+    precision: Literal["highest", "high"]
+    """Of float32 products on a GPU: high allows TF32."""
 
     @model_validator(mode="after")
     def _checked(self) -> Train:
@@ -171,7 +186,7 @@ class GaussNewton(Section):
 
 
 class HoldOut(Section):
-    dimensions: Annotated[tuple[Positive, ...], Field(min_length=1)]
+    dimensions: Annotated[tuple[Width, ...], Field(min_length=1, max_length=100)]
     shares: Annotated[tuple[Share, ...], Field(min_length=1)]
     lipo: Lipo
     gauss_newton: GaussNewton
@@ -189,8 +204,8 @@ class Profile(Section):
 
     search: Search
     train: Train
-    repeats: Annotated[int, Field(ge=2, strict=True)]
-    dimensions: Annotated[tuple[Positive, ...], Field(min_length=1)]
+    repeats: Annotated[int, Field(ge=2, le=10_000, strict=True)]
+    dimensions: Annotated[tuple[Width, ...], Field(min_length=1, max_length=100)]
     holdout: HoldOut
 
 
@@ -203,10 +218,9 @@ class Params(Section):
 
     profile: Name
     datasets: Names
-    models: Annotated[tuple[Network, ...], Field(min_length=1)]
-    compared: tuple[Network, ...]
+    models: Names
+    base_only: tuple[Name, ...]
     fractions: tuple[Annotated[float, Field(gt=0, lt=1, strict=True)], ...]
-    varied: tuple[Literal["lc", "ll"], ...]
     leak_share: Share
     seeds: Seeds
     validation: Annotated[float, Field(gt=0, lt=1, strict=True)]
@@ -222,22 +236,25 @@ class Params(Section):
             if name not in self.dataset:
                 valid = ", ".join(sorted(self.dataset))
                 raise ValueError(f"datasets: {name!r} has no entry below 'dataset'; valid: {valid}")
-        for key in ("models", "compared", "varied"):
-            if "lc" not in getattr(self, key):
-                raise ValueError(f"{key}: must hold 'lc', the network that the studies are about")
+        for key in ("models", "base_only"):
             for name in getattr(self, key):
-                if name not in self.models:
-                    raise ValueError(f"{key}: {name!r} is not one of models {list(self.models)}")
+                if name not in ARCHITECTURES:
+                    valid = ", ".join(ARCHITECTURES)
+                    raise ValueError(f"{key}: no network {name!r}; valid: {valid}")
+        if "lc" not in self.models:
+            raise ValueError("models: must hold 'lc', the network that the studies are about")
+        if both := set(self.models) & set(self.base_only):
+            raise ValueError(f"base_only: {min(both)!r} is one of models, too")
         if SETTINGS_FROM not in self.fractions:
             raise ValueError(
                 f"fractions: must hold {SETTINGS_FROM}, whose search gives the hold-out study "
                 "its settings"
             )
         # Stages are named by these: a value twice would be a stage twice.
-        for key in ("datasets", "models", "compared", "varied", "fractions"):
+        for key in ("datasets", "models", "base_only", "fractions"):
             values = getattr(self, key)
             if len(set(values)) < len(values):
-                raise ValueError(f"{key}: a value stands there twice")
+                raise ValueError(f"{key}: a value is there twice")
         return self
 
 
@@ -260,10 +277,16 @@ class Settings(Section):
             raise UserError(f"dataset {name!r} is not in params.yaml; valid: {valid}") from None
 
 
-def load(files: Files) -> Settings:
+def load(files: Files, profile_name: str | None = None) -> Settings:
+    """Of params.yaml and the profile that it names, or another one."""
     if not files.params.exists():
-        raise UserError(f"{files.params}: does not exist; run this in the project's root folder")
+        raise UserError(
+            f"{files.params}: does not exist; run this in the project's root folder, or restore "
+            "the file with `git checkout params.yaml`"
+        )
     params = load_section(files.params, Params)
+    if profile_name is not None:
+        params = params.model_copy(update={"profile": profile_name})
     path = files.profile(params.profile)
     if not path.exists():
         valid = ", ".join(sorted(other.stem for other in path.parent.glob("*.yaml")))
@@ -279,15 +302,7 @@ S = TypeVar("S", bound=Section)
 
 
 def load_section(path: Path, kind: type[S]) -> S:
-    try:
-        content = yaml.safe_load(read_text(path))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f"line {mark.line + 1}: " if mark else ""
-        problem = getattr(error, "problem", None) or "cannot be parsed"
-        raise UserError(f"{path}: {line}not valid YAML ({problem})") from error
-    except (ValueError, RecursionError) as error:  # such as a date of the thirteenth month
-        raise UserError(f"{path}: not valid YAML ({error})") from error
+    content = read_yaml(path)
     if not isinstance(content, dict):
         raise UserError(f"{path}: must be a mapping of keys to values")
     try:
@@ -306,6 +321,5 @@ def _explain(detail: ErrorDetails) -> str:
     message = detail["msg"].removeprefix("Value error, ")
     if detail["type"] == "value_error":
         return f"{where}: {message}" if where else message
-    shown = repr(detail["input"])
-    shown = shown if len(shown) <= 60 else shown[:57] + "..."
+    shown = reprlib.repr(detail["input"])  # never long, whatever aliases the file holds
     return f"{where}: {shown} is not valid; {message[0].lower()}{message[1:]}"

@@ -1,144 +1,90 @@
-"""With the data at hand: raw files, tables, saved networks and leakage, recomputed."""
+"""With the data at hand: tables, saved networks and leakage, recomputed."""
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator
-from functools import reduce
-from operator import getitem
+from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline.auditing.findings import Check
+from learned_context import metrics
+from pipeline.auditing.checks import AuditCheck
 from pipeline.auditing.project import Project
 from pipeline.auditing.rerunning import reruns
-from pipeline.datasets import sources
-from pipeline.datasets.fetch import git_blob
-from pipeline.files import read_json, sha256
-from pipeline.tables import metrics
+from pipeline.auditing.results import AuditedResult, parts, results
+from pipeline.studies.framework.results import TrainingOutcome
 from pipeline.tables.prepared import Prepared
-from pipeline.training.storage import load_network
 
 SAME = 1e-5
 """Relative difference that another processor makes in a network's error, in single precision."""
 
 
-def raw_files(project: Project) -> Check:
-    check = Check("raw files", "Do the raw files have the hashes of raw/sources.yaml?")
-    known = sources.load(project.files.sources)
-    for dataset in project.settings.params.datasets:
-        name = project.settings.dataset(dataset).edition
-        for source in known.edition(dataset, name).files:
-            path = project.files.raw(dataset, name) / source.name
-            if not path.exists():
-                check.notes.append(f"{path.relative_to(project.root)} is not here.")
-                continue
-            expected = source.sha256 or source.git_blob
-            actual = sha256(path) if source.sha256 else git_blob(path)
-            if expected is None:
-                check.notes.append(f"{path.relative_to(project.root)}: no hash is known.")
-                continue
-            check.ask(
-                actual == expected,
-                str(path.relative_to(project.root)),
-                f"has the hash {actual}, not {expected}",
-                f"delete it and run `dvc repro download@{dataset}`",
-            )
-    return check
+def tables(project: Project, check: AuditCheck) -> None:
+    """The raw files give these tables, to the bit.
+
+    A table's description holds the SHA-256 of its raw files, which `origins` compares with
+    raw/sources.yaml.
+    """
+    stages = {f"prepare@{dataset}": dataset for dataset in project.settings.params.datasets}
+    raw = project.root / "raw"
+    here = [place for place, dataset in stages.items() if (raw / dataset).exists()]
+    reruns(project, check, [place for place in here if place in project.current])
 
 
-def tables(project: Project, scratch: Path, say: Callable[[str], None]) -> Check:
-    """Preparation, reproduced to the bit."""
-    present = [
-        f"prepare@{dataset}"
-        for dataset in project.settings.params.datasets
-        if (project.root / "raw" / dataset).exists() and f"prepare@{dataset}" in project.recorded
-    ]
-    check = reruns(project, present, scratch, say)
-    check.name, check.question = "tables", "Do the raw files give these very tables?"
-    return check
+def leakage(project: Project, check: AuditCheck) -> None:
+    """Every training row that is a test row as well is counted as such."""
+    for dataset, prepared in _tables(project, check):
+        where, look = f"data/{dataset}/table.parquet", f"`dvc repro prepare@{dataset}`"
+        count, rows = leaked_rows(prepared), prepared.info.rows
+        check.compare(where, rows.leaked, count, "the latter are in both parts", look)
+        if count:
+            check.notes.append(f"{dataset}: {count} of {rows.train} training rows are test rows.")
 
 
-def leakage(project: Project) -> Check:
-    """Test rows that stand among the training rows, counted anew in every table."""
-    check = Check("leakage", "Are test rows that were trained on counted as the results say?")
-    for dataset in _with_table(project):
-        where, remedy = f"data/{dataset}/table.parquet", f"`dvc repro prepare@{dataset}`"
-        with check.reading(where, remedy):
-            prepared = _table(project, dataset)
-            count, rows = _leaked(prepared), prepared.info["rows"]
-            check.ask(
-                count == rows["leaked"],
-                where,
-                f"{count} training rows are test rows as well; {rows['leaked']} are recorded",
-                remedy,
-            )
-            if count:
-                check.notes.append(
-                    f"{dataset}: {count} of {rows['train']} training rows are test rows."
-                )
-    return check
-
-
-def networks(project: Project, count: int) -> Check:
-    """The error of saved networks, chosen at random, on the test rows."""
-    check = Check("networks", "Do the saved networks make the errors that the results state?")
-    saved = list(_saved(project))
-    for dataset, path, result, parts in random.SystemRandom().sample(saved, min(count, len(saved))):
-        where = str(path.relative_to(project.root))
-        look = "`python -m pipeline audit --rerun` with the stage's name"
+def networks(project: Project, check: AuditCheck, count: int) -> None:
+    """The saved networks make the errors that the results state."""
+    tables = dict(_tables(project, check))
+    saved = [one for one in _saved(project) if one[0].dataset in tables]
+    if saved:  # torch: an audit without networks does not need it
+        from learned_context.training.storage import load_network
+    for one, path, part in random.SystemRandom().sample(saved, min(count, len(saved))):
+        where = path.relative_to(project.root).as_posix()
+        look = f"`python -m pipeline audit --rerun {one.place}`"
         with check.reading(where, look):
-            prepared = _table(project, dataset)
+            prepared = tables[one.dataset]
             rows = prepared.encode(prepared.frame, project.settings.params.categories)
             test = rows.take(prepared.test_rows())
             error = metrics.rmse(test.y, load_network(path).predict(test))
-            stated = reduce(getitem, parts, read_json(result))["rmse"]
-            check.ask(
-                math.isclose(error, stated, rel_tol=SAME),
-                where,
-                f"makes an error of {error:.7g}; the result states {stated:.7g}",
-                look,
-            )
-    return check
+            what = f"makes an error of {error:.7g}; the result states {part.rmse:.7g}"
+            check.expect(math.isclose(error, part.rmse, rel_tol=SAME), where, what, look)
 
 
-def _saved(project: Project) -> Iterator[tuple[str, Path, Path, tuple[str, ...]]]:
-    """Networks of the base study and of the dimensions, and where their error is stated."""
-    params, files = project.settings.params, project.files
-    for dataset in _with_table(project):
-        models = files.models(dataset)
-        for kind in params.models:
-            path = models / f"train-{kind}.safetensors"
-            if path.exists():
-                yield dataset, path, files.result("train", dataset, kind), ()
-        for kind in params.varied:
-            for path in sorted(models.glob(f"dimension-{kind}/*.safetensors")):
-                result = files.result("dimension", dataset, kind)
-                yield dataset, path, result, ("dimensions", path.stem)
+def _saved(project: Project) -> Iterator[tuple[AuditedResult, Path, TrainingOutcome]]:
+    """The networks that are here, each with the part of a result that states its error."""
+    for one in results(project):
+        for where, part in parts(one.content):
+            if isinstance(part, TrainingOutcome) and part.of_all_tasks:
+                path = one.study.networks_path(project.files, one.dataset, one.model)
+                if where:
+                    path /= f"{where.split('.')[1]}.safetensors"
+                if path.exists():
+                    yield one, path, part
 
 
-def _table(project: Project, dataset: str) -> Prepared:
-    return Prepared.read(project.files.table(dataset), project.files.table_info(dataset))
-
-
-def _leaked(prepared: Prepared) -> int:
-    """Training rows with a test row's task, features and, to a millionth, target."""
-    frame = prepared.frame
-    tolerance = 1e-6 * float(frame["target"].std(ddof=0))
-    inputs = list(frame[["task", *prepared.features]].itertuples(index=False, name=None))
-    targets, parts = frame["target"].tolist(), frame["part"].tolist()
-    tested: dict[tuple[object, ...], list[float]] = {}
-    for key, target, part in zip(inputs, targets, parts, strict=True):
-        if part == "test":
-            tested.setdefault(key, []).append(target)
-    return sum(
-        any(abs(target - other) <= tolerance for other in tested.get(key, ()))
-        for key, target, part in zip(inputs, targets, parts, strict=True)
-        if part == "train"
-    )
-
-
-def _with_table(project: Project) -> Iterator[str]:
+def _tables(project: Project, check: AuditCheck) -> Iterator[tuple[str, Prepared]]:
+    """The tables that are here, by dataset."""
+    files = project.files
     for dataset in project.settings.params.datasets:
-        if project.files.table(dataset).exists() and project.files.table_info(dataset).exists():
-            yield dataset
+        if files.table(dataset).exists():
+            with check.reading(f"data/{dataset}", f"`dvc repro --force prepare@{dataset}`"):
+                yield dataset, Prepared.read(files, dataset)
+
+
+def leaked_rows(prepared: Prepared) -> int:
+    """Training rows with a test row's task, features and, to a millionth, target."""
+    keys = ["task", *prepared.features]
+    frame = prepared.frame[[*keys, "target", "part"]].reset_index(names="row")
+    train, test = (frame[frame["part"] == part] for part in ("train", "test"))
+    pairs = train.merge(test, on=keys, suffixes=("", "_tested"))
+    apart = (pairs["target"] - pairs["target_tested"]).abs()
+    return int(pairs.loc[apart <= 1e-6 * frame["target"].std(ddof=0), "row"].nunique())

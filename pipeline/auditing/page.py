@@ -1,32 +1,44 @@
-"""The audit as a page that a reviewer can read."""
+"""The audit as a page that a reviewer can read, and for a terminal."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from importlib.resources import files as package_files
 
-from pipeline.auditing.findings import Audit
+from pipeline.auditing.checks import Audit
+from pipeline.execution.addresses import kind
 from pipeline.reporting.blocks import ENVIRONMENT
 
-SHOWN = 200
-"""Findings of one check on the page; the JSON has them all."""
+SHOWN = {"page": 200, "text": 10}
+"""Findings of one check; the JSON has them all."""
 
 
 def page(audit: Audit) -> str:
     template = package_files("pipeline.auditing").joinpath("page.html").read_text("utf-8")
-    return ENVIRONMENT.from_string(template).render(audit=audit, shown=SHOWN)
+    return ENVIRONMENT.from_string(template).render(
+        audit=audit, stale=kinds(audit), shown=SHOWN["page"]
+    )
 
 
 def text(audit: Audit) -> str:
-    """The same for a terminal."""
     lines = []
     for check in audit.checks:
-        lines.append(
-            f"{check.verdict:>10}  {check.name}: {check.question} ({check.examined} asked)"
-        )
-        lines += [f"{'':12}{note}" for note in check.notes]
-        for finding in check.findings[:10]:
-            lines.append(f"{'':12}{finding.where}: {finding.what}")
-            lines.append(f"{'':14}{finding.look}")
-        if len(check.findings) > 10:
-            lines.append(f"{'':12}and {len(check.findings) - 10} more")
+        lines.append(f"{check.verdict:>11}  {check.name}: {check.claim} ({check.examined})")
+        lines += [f"{'':13}{note}" for note in check.notes]
+        lines += _first([f"{one.where}: {one.what}\n{'':15}{one.look}" for one in check.findings])
+    if audit.stale:
+        lines += ["", audit.staleness, *_first([f"{what}: {why}" for what, why in kinds(audit)])]
     return "\n".join([*lines, audit.summary()])
+
+
+def kinds(audit: Audit) -> list[tuple[str, str]]:
+    """The stale stages, those of one kind and with one reason together."""
+    found = Counter((kind(place), reason) for place, reason in audit.stale.items())
+    return [(f"{what} ({count})", why) for (what, why), count in found.items()]
+
+
+def _first(lines: Sequence[str]) -> Iterator[str]:
+    yield from (f"{'':13}{line}" for line in lines[: SHOWN["text"]])
+    if len(lines) > SHOWN["text"]:
+        yield f"{'':13}and {len(lines) - SHOWN['text']} more"

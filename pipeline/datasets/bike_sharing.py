@@ -9,7 +9,7 @@ import pandas as pd
 
 from pipeline.datasets import reading
 from pipeline.datasets.splits import TaskShare
-from pipeline.datasets.table import Feature, Table
+from pipeline.datasets.table import Feature, TaskTable
 
 SPLIT = TaskShare(train=0.8)
 
@@ -29,7 +29,7 @@ MONTHS = {str(month): f"{month:02}" for month in range(1, 13)}
 LEVELS = {"workingday": ("0", "1"), "weathersit": ("1", "2", "3", "4")}
 
 
-def parse(edition: str, paths: Sequence[Path]) -> Table:
+def parse(edition: str, paths: Sequence[Path]) -> TaskTable:
     (path,) = paths
     names = [feature.name for feature in FEATURES]
     raw = reading.read_csv(path, ["dteday", "yr", "mnth", *names, "cnt"])
@@ -45,7 +45,7 @@ def parse(edition: str, paths: Sequence[Path]) -> Table:
             columns[name] = reading.codes(path, raw, name, LEVELS[name])
         else:
             columns[name] = reading.numbers(path, raw, name, 0, 23 if name == "hr" else 1)
-    return Table(
+    return TaskTable(
         frame=pd.DataFrame(columns),
         features=FEATURES,
         target="trips",

@@ -17,13 +17,12 @@ from urllib.request import url2pathname
 import requests
 from tqdm import tqdm
 
-from pipeline.datasets.reading import is_web_page
+from learned_context.errors import UserError
+from learned_context.files import replacing
+from pipeline.datasets.reading import LARGEST, is_web_page
 from pipeline.datasets.sources import FileSource
-from pipeline.errors import UserError
-from pipeline.files import replacing, sha256
+from pipeline.files import sha256
 
-LARGEST = 512 * 2**20
-"""Bytes. The largest real file has 10 MB, the WHO's whole indicator about 100."""
 CHUNK = 2**18
 TIMEOUT = (10, 60)
 """Seconds to connect, and between two pieces of an answer."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from learned_context.errors import UserError
 from pipeline.datasets.splits import Given, generator
-from pipeline.datasets.table import Feature, Table
-from pipeline.errors import UserError
+from pipeline.datasets.table import Feature, TaskTable
 from pipeline.settings import DatasetKeys
 
 SPLIT = Given()
@@ -36,7 +36,7 @@ def long_frame(names: list[str], x: np.ndarray, y: np.ndarray, train_rows: int) 
     )
 
 
-def generate(keys: DatasetKeys, seed: int) -> Table:
+def generate(keys: DatasetKeys, seed: int) -> TaskTable:
     tasks, train_rows, test_rows, noise = sizes(keys, "frequency")
     random = generator(seed, "generate", "frequency")
     omega = random.uniform(0.5, 4.0, size=tasks)
@@ -45,7 +45,7 @@ def generate(keys: DatasetKeys, seed: int) -> Table:
     y += random.normal(0.0, noise, size=x.shape)
     width = len(str(tasks))
     names = [f"wave {number:0{width}}" for number in range(1, tasks + 1)]
-    return Table(
+    return TaskTable(
         frame=long_frame(names, x, y, train_rows),
         features=(Feature("x"),),
         target="y",

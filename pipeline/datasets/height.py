@@ -9,17 +9,17 @@ import pandas as pd
 
 from pipeline.datasets import ncd_risc, reading
 from pipeline.datasets.splits import TaskShare
-from pipeline.datasets.table import Feature, Table
+from pipeline.datasets.table import Feature, TaskTable
 
 SPLIT = TaskShare(train=0.5)
 
 
-def parse(edition: str, paths: Sequence[Path]) -> Table:
+def parse(edition: str, paths: Sequence[Path]) -> TaskTable:
     (path,) = paths
     if edition == "elife_2016_adults":
         return _adults(path)
     place = "Region" if edition == "lancet_2020_regions" else "Country"
-    return Table(
+    return TaskTable(
         frame=ncd_risc.children(path, place, "Mean height"),
         features=(ncd_risc.AGE, ncd_risc.SEX, ncd_risc.YEAR),
         target="mean height",
@@ -29,7 +29,7 @@ def parse(edition: str, paths: Sequence[Path]) -> Table:
     )
 
 
-def _adults(path: Path) -> Table:
+def _adults(path: Path) -> TaskTable:
     born, response = "Year of birth", "Mean height(cm)"
     raw = reading.read_csv(path, ["Country", "Sex", born, response])
     frame = pd.DataFrame(
@@ -40,7 +40,7 @@ def _adults(path: Path) -> Table:
             "target": reading.numbers(path, raw, response, low=0),
         }
     )
-    return Table(
+    return TaskTable(
         frame=frame,
         features=(ncd_risc.SEX, Feature("year_of_birth", unit="years")),
         target="mean height",

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from learned_context.errors import UserError
 from pipeline.datasets import ncd_risc, reading
 from pipeline.datasets.splits import TaskShare
-from pipeline.datasets.table import Feature, Table
-from pipeline.errors import UserError
+from pipeline.datasets.table import Feature, TaskTable
 
 SPLIT = TaskShare(train=0.5)
 
@@ -20,7 +20,7 @@ PLACE = ("Country", "Country/Region/World")
 RESPONSE = ("Prevalence of BMI > 2SD (obesity)", "Prevalence of BMI>2SD (obesity)")
 
 
-def parse(edition: str, paths: Sequence[Path]) -> Table:
+def parse(edition: str, paths: Sequence[Path]) -> TaskTable:
     (path,) = paths
     features: tuple[Feature, ...] = (ncd_risc.SEX, ncd_risc.YEAR)
     if edition == "gho_pooled_ages":
@@ -30,7 +30,7 @@ def parse(edition: str, paths: Sequence[Path]) -> Table:
         frame = ncd_risc.children(path, place, response)
         frame["target"] *= 100  # the file has fractions
         features = (ncd_risc.AGE, *features)
-    return Table(
+    return TaskTable(
         frame=frame,
         features=features,
         target="obesity prevalence",

@@ -1,4 +1,4 @@
-"""A dataset of one's own: the columns that params.yaml names, as a table.
+"""A dataset of your own: the columns that params.yaml names, as a table.
 
 Rows with a missing value are left out. A feature is a number if all its values are; any other
 is a category.
@@ -6,6 +6,7 @@ is a category.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from learned_context.errors import UserError
 from pipeline.datasets import own_file
 from pipeline.datasets.reading import place
 from pipeline.datasets.splits import TaskShare
-from pipeline.datasets.table import Feature, Table
-from pipeline.errors import UserError
+from pipeline.datasets.table import Feature, TaskTable
 from pipeline.settings import DatasetKeys
 from pipeline.tables.selection import GROUPS, ORDERS
 
 Floats = NDArray[np.float64]
+SHOWN = 8
+"""How many names a sentence lists."""
 RESERVED = ("task", "target", "part", "leaked", "group", *(f"{name}_order" for name in ORDERS))
 """Names of the table's columns that no feature can have."""
 MOST_LEVELS = 100
@@ -32,7 +35,7 @@ LARGEST = 1e100
 """The square of a larger number is none."""
 
 
-def parse(keys: DatasetKeys, path: Path) -> Table:
+def parse(keys: DatasetKeys, path: Path) -> TaskTable:
     return to_table(path, typed(path, own_file.read(path), keys), keys)
 
 
@@ -50,9 +53,10 @@ def typed(path: Path, raw: pd.DataFrame, keys: DatasetKeys) -> pd.DataFrame:
         columns[name] = _feature(path, raw, name)
     columns["target"], wrong = own_file.as_numbers(path, raw, keys.target)
     if len(wrong):
+        point = ", with a decimal point" if "," in str(raw[keys.target].iloc[wrong[0]]) else ""
         raise UserError(
-            f"{path}: {_quoted(raw, keys.target, wrong[0])}: not a number; mend it, or leave it "
-            "empty and the row is left out"
+            f"{path}: {_quoted(raw, keys.target, wrong[0])}: not a number; correct it{point}, or "
+            "leave it empty and the row is left out"
         )
     frame = pd.DataFrame(columns)
     numbers = frame.select_dtypes("float64")
@@ -105,7 +109,7 @@ def _quoted(raw: pd.DataFrame, column: str, position: int) -> str:
     return f"{place(raw, position)}: {column} is {str(raw[column].iloc[position])!r}"
 
 
-def to_table(path: Path, frame: pd.DataFrame, keys: DatasetKeys) -> Table:
+def to_table(path: Path, frame: pd.DataFrame, keys: DatasetKeys) -> TaskTable:
     """The complete rows, if they are enough to be a study's."""
     assert keys.task is not None and keys.target is not None and keys.features is not None
     complete = frame.dropna()
@@ -113,21 +117,46 @@ def to_table(path: Path, frame: pd.DataFrame, keys: DatasetKeys) -> Table:
         worst = frame.isna().sum().idxmax()
         raise UserError(
             f"{path}: no row has a value in every column; {worst!r} lacks the most, leave it out"
+            f"{_of_rows_left_out(frame, keys)}"
         )
     tasks = complete["task"].nunique()
     if tasks < GROUPS:
         raise UserError(
             f"{path}: {tasks} tasks in column {keys.task!r}; at least {GROUPS} are needed, "
-            "the hold-out study parts them into three groups"
+            "the hold-out study divides them into three groups"
+            f"{_of_rows_left_out(frame, keys)}"
         )
     features = tuple(
         Feature(name, "number" if frame[name].dtype == "float64" else "category")
         for name in keys.features
     )
-    return Table(complete, features, keys.target, unit="", task=keys.task)
+    return TaskTable(complete, features, keys.target, unit="", task=keys.task)
 
 
-def check_split(where: object, table: Table, frame: pd.DataFrame) -> None:
+def left_out(frame: pd.DataFrame, keys: DatasetKeys) -> str:
+    """How many rows lack a value, and in which columns; empty if none does."""
+    lacking = frame.isna().sum()
+    if not lacking.any():
+        return ""
+    names = {"task": keys.task, "target": keys.target}
+    columns = [f"{names.get(str(name), name)} {n}" for name, n in lacking.items() if n]
+    return (
+        f"rows left out, because a value is missing: {int(frame.isna().any(axis=1).sum())} "
+        f"({listed(columns)})"
+    )
+
+
+def _of_rows_left_out(frame: pd.DataFrame, keys: DatasetKeys) -> str:
+    sentence = left_out(frame, keys)
+    return sentence and f"; {sentence}"
+
+
+def listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
+
+
+def check_split(where: object, table: TaskTable, frame: pd.DataFrame) -> None:
     """The smallest parts that every study can do with."""
     train, test = (frame[frame["part"] == part] for part in ("train", "test"))
     if test["group"].nunique() < GROUPS:
@@ -158,7 +187,7 @@ def check_split(where: object, table: Table, frame: pd.DataFrame) -> None:
         )
 
 
-def _encoded(rows: pd.DataFrame, table: Table, frame: pd.DataFrame) -> Floats:
+def _encoded(rows: pd.DataFrame, table: TaskTable, frame: pd.DataFrame) -> Floats:
     """The columns of the linear models: one for every level of a category in all rows."""
     columns = [
         rows[feature.name].to_numpy(dtype=np.float64)[:, None]

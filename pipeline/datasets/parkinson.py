@@ -9,7 +9,7 @@ import pandas as pd
 
 from pipeline.datasets import reading
 from pipeline.datasets.splits import TaskShare
-from pipeline.datasets.table import Feature, Table
+from pipeline.datasets.table import Feature, TaskTable
 
 SPLIT = TaskShare(train=0.8)
 
@@ -33,7 +33,7 @@ VOICE = (
 )
 
 
-def parse(edition: str, paths: Sequence[Path]) -> Table:
+def parse(edition: str, paths: Sequence[Path]) -> TaskTable:
     (path,) = paths
     raw = reading.read_csv(path, ["subject#", "total_UPDRS", *VOICE])
     subject = reading.numbers(path, raw, "subject#", 1, 42).astype(int)
@@ -42,7 +42,7 @@ def parse(edition: str, paths: Sequence[Path]) -> Table:
         "target": reading.numbers(path, raw, "total_UPDRS"),
     }
     columns |= {name: reading.numbers(path, raw, name) for name in VOICE}
-    return Table(
+    return TaskTable(
         frame=pd.DataFrame(columns),
         features=tuple(Feature(name) for name in VOICE),
         target="total UPDRS",

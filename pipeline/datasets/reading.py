@@ -16,11 +16,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet
 
-from pipeline.datasets.table import Table
-from pipeline.errors import UserError
+from learned_context.errors import UserError
+from pipeline.datasets.table import TaskTable
 
 AGAIN = "delete it and download it again"
+LARGEST = 512 * 2**20
+"""Bytes of a file, unpacked. The largest real one has 10 MB, the WHO's indicator about 100."""
 
 
 def is_web_page(path: Path) -> bool:
@@ -39,9 +42,10 @@ def read_cells(path: Path) -> pd.DataFrame:
     """All cells of a csv file as text, header included; the index is the line in the file."""
     refuse_web_page(path)
     try:
-        content = path.read_bytes()
-        if path.suffix == ".gz":
-            content = gzip.decompress(content)
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise UserError(f"{path}: is larger than {LARGEST // 2**20} MB; {AGAIN}")
         # Some exports end their lines with two carriage returns, which pandas takes for a blank
         # line. Text throughout: pandas would read the country code NA as missing.
         text = re.sub(r"\r+\n", "\n", content.decode("utf-8-sig"))
@@ -66,6 +70,23 @@ def read_csv(path: Path, columns: Collection[str]) -> pd.DataFrame:
             )
     places = [header.index(column) for column in columns]
     return cells.iloc[1:, places].set_axis(list(columns), axis=1)
+
+
+def read_parquet(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """The named columns of a parquet file."""
+    try:
+        table = pyarrow.parquet.read_table(path)
+    except (ValueError, OSError) as error:  # pyarrow's own errors are of these kinds
+        first_line = str(error).strip().splitlines()[0]
+        raise UserError(f"{path}: not a readable parquet file ({first_line}); {AGAIN}") from error
+    for column in columns:
+        if column not in table.column_names:
+            raise UserError(
+                f"{path}: no column {column!r}, found {', '.join(table.column_names[:8])}; "
+                "the file is of another edition or damaged"
+            )
+    frame = table.select(list(columns)).to_pandas(ignore_metadata=True)
+    return frame.set_axis(pd.RangeIndex(1, len(frame) + 1, name="row"))
 
 
 def spelling(path: Path, spellings: Sequence[str]) -> str:
@@ -116,7 +137,7 @@ def codes(
     return values
 
 
-def check_rows(path: Path, table: Table, rows: int, tasks: int) -> None:
+def check_rows(path: Path, table: TaskTable, rows: int, tasks: int) -> None:
     """A cut file can parse: the counts that the edition must have reveal it."""
     for what, found, expected in (
         ("rows", len(table.frame), rows),
@@ -129,7 +150,7 @@ def check_rows(path: Path, table: Table, rows: int, tasks: int) -> None:
             )
 
 
-def check_key(path: Path, table: Table) -> None:
+def check_key(path: Path, table: TaskTable) -> None:
     """No two rows may have the same key."""
     if not table.key:
         return

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 from scipy.io import loadmat
 
+from learned_context.errors import UserError
 from pipeline.datasets import reading
 from pipeline.datasets.splits import Given
-from pipeline.datasets.table import Feature, Table
-from pipeline.errors import UserError
+from pipeline.datasets.table import Feature, TaskTable
 
-SPLIT = Given()
+SPLITS = {"official": Given(), "clean": Given(without_leak=True)}
 
 JOINTS = 7
 QUANTITIES = {"position": "rad", "velocity": "rad/s", "acceleration": "rad/s²"}
@@ -27,7 +27,7 @@ TORQUES = [f"torque_{joint}" for joint in range(1, JOINTS + 1)]
 COLUMNS = [feature.name for feature in FEATURES] + TORQUES
 
 
-def parse(edition: str, paths: Sequence[Path]) -> Table:
+def parse(edition: str, paths: Sequence[Path]) -> TaskTable:
     train_path, test_path = paths
     if edition == "recovered_rows":
         train = _read_recovered(train_path)
@@ -36,7 +36,7 @@ def parse(edition: str, paths: Sequence[Path]) -> Table:
     test = _read_matrix(test_path, "sarcos_inv_test")
     rows = pd.concat([train.assign(part="train"), test.assign(part="test")])
     rows.index.name = "row"
-    return Table(
+    return TaskTable(
         frame=_one_row_a_joint(rows),
         features=FEATURES,
         target="torque",

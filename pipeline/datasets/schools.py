@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from learned_context.errors import UserError
 from pipeline.datasets import reading
 from pipeline.datasets.splits import TaskShare
-from pipeline.datasets.table import Feature, Table
-from pipeline.errors import UserError
+from pipeline.datasets.table import Feature, TaskTable
 
 SPLIT = TaskShare(train=0.8)
 
@@ -49,7 +49,7 @@ LEVELS = {
 }
 
 
-def parse(edition: str, paths: Sequence[Path]) -> Table:
+def parse(edition: str, paths: Sequence[Path]) -> TaskTable:
     (path,) = paths
     raw = _read_fixed_width(path)
     reading.codes(path, raw, "year", ("1", "2", "3"))
@@ -63,7 +63,7 @@ def parse(edition: str, paths: Sequence[Path]) -> Table:
             columns[feature.name] = reading.codes(path, raw, feature.name, LEVELS[feature.name])
         else:
             columns[feature.name] = reading.numbers(path, raw, feature.name, 0, 100)
-    return Table(pd.DataFrame(columns), FEATURES, "exam score", "points", "school")
+    return TaskTable(pd.DataFrame(columns), FEATURES, "exam score", "points", "school")
 
 
 def _read_fixed_width(path: Path) -> pd.DataFrame:

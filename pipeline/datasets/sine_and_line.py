@@ -8,13 +8,13 @@ import numpy as np
 
 from pipeline.datasets.frequency import long_frame, sizes
 from pipeline.datasets.splits import Given, generator
-from pipeline.datasets.table import Feature, Table
+from pipeline.datasets.table import Feature, TaskTable
 from pipeline.settings import DatasetKeys
 
 SPLIT = Given()
 
 
-def generate(keys: DatasetKeys, seed: int) -> Table:
+def generate(keys: DatasetKeys, seed: int) -> TaskTable:
     tasks, train_rows, test_rows, noise = sizes(keys, "sine_and_line")
     random = generator(seed, "generate", "sine_and_line")
     lines = tasks // 2
@@ -44,7 +44,7 @@ def generate(keys: DatasetKeys, seed: int) -> Table:
             "amplitude": float(amplitude[number]),
             "phase": float(phase[number]),
         }
-    return Table(
+    return TaskTable(
         frame=long_frame(list(known), x, y, train_rows),
         features=(Feature("x"),),
         target="y",

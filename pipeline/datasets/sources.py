@@ -7,12 +7,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from pipeline.errors import UserError
+from learned_context.errors import UserError
 from pipeline.settings import Name, Positive, Section, load_section
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")]
-Address = Annotated[str, Field(pattern=r"^(https?|file)://")]
+Address = Annotated[str, Field(pattern=r"^https?://[^/\s]")]
+"""Never a path of this machine: whoever writes raw/sources.yaml must not choose what is read."""
+Below = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._+-]*(/[A-Za-z0-9_][A-Za-z0-9._+-]*)*$")
+]
+"""A path below the mirror."""
 Digest = Literal["sha256", "git_blob"]
+Text = Annotated[str, Field(min_length=1)]
 
 
 class FileSource(Section):
@@ -21,7 +27,7 @@ class FileSource(Section):
     name: FileName
     addresses: tuple[Address, ...]
     member: str | None = None
-    mirror: str | None = None
+    mirror: Below | None = None
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     git_blob: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
     size: Positive | None = None
@@ -37,9 +43,9 @@ class Edition(Section):
     differs: str
     rows: Positive | None = None
     tasks: Positive | None = None
-    licence: str
-    citation: str
-    by_hand: str
+    licence: Text
+    citation: Text
+    by_hand: Text
     files: tuple[FileSource, ...]
     """Empty for a dataset that `prepare` generates."""
 
@@ -55,6 +61,16 @@ class Edition(Section):
 
 class Sources(Section):
     dataset: dict[Name, dict[Name, Edition]]
+
+    @model_validator(mode="after")
+    def _differences_are_told(self) -> Sources:
+        for dataset, editions in self.dataset.items():
+            for name, edition in editions.items():
+                if name != "paper" and not edition.differs:
+                    raise ValueError(
+                        f"dataset.{dataset}.{name}.differs: is empty, and it is not the paper's"
+                    )
+        return self
 
     def edition(self, dataset: str, edition: str) -> Edition:
         editions = self.dataset.get(dataset)

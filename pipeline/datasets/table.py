@@ -17,7 +17,7 @@ class Feature:
 
 
 @dataclass(frozen=True)
-class Table:
+class TaskTable:
     """What a dataset's module makes of its raw files.
 
     `frame` has the columns `task` (text), one for each feature, and `target`; numbers are

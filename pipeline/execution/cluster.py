@@ -1,33 +1,62 @@
-"""The workers: a local Dask cluster, or one that is already there."""
+"""The workers: threads of this process, or those of a Dask cluster that is already there.
+
+A worker only starts the command of a stage and waits for it, so a local run needs no server: no
+other user of the machine can reach it. Whoever reaches a Dask scheduler can run code as the
+workers' user, so a scheduler on another host must use TLS.
+"""
 
 from __future__ import annotations
 
-import logging
-import signal
-from collections.abc import Iterator
+import ipaddress
+import itertools
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from pipeline.errors import UserError
+from learned_context.errors import UserError
+from pipeline.execution.gpus import number_worker
 
 CONNECT_SECONDS = 15
+HOW_TO_USE_TLS = "start the scheduler and the workers with TLS (docs/cluster.md says how)"
+
+
+class LocalWorkers:
+    """As much of a Dask client as the runner needs."""
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+        self._threads = ThreadPoolExecutor(
+            jobs, initializer=number_worker, initargs=(itertools.count(),)
+        )
+
+    def nthreads(self) -> dict[str, int]:
+        return {"local": self.jobs}
+
+    def submit(self, function: Callable[[Any], Any], job: Any, **_: Any) -> Future[Any]:
+        return self._threads.submit(function, job)
 
 
 @contextmanager
-def connect(scheduler: str | None, jobs: int, scratch: Path) -> Iterator[Any]:
-    """Give a Dask client of the scheduler at this address, or of `jobs` processes here."""
-    if scheduler:
-        yield from _existing(scheduler)
-    else:
-        yield from _local(jobs, scratch)
-
-
-def _existing(scheduler: str) -> Iterator[Any]:
+def connect(scheduler: str | None, jobs: int) -> Iterator[Any]:
+    """Give a Dask client of the scheduler at this address, or `jobs` workers of this process."""
+    if scheduler is None:
+        yield LocalWorkers(jobs)
+        return
     from distributed import Client
 
+    _check_transport(scheduler)
     try:
         client = Client(scheduler, timeout=CONNECT_SECONDS)
+    except TypeError as error:  # what Dask raises without a certificate
+        raise UserError(
+            f"--scheduler {scheduler}: no certificate is configured for this client; set the "
+            "variables of docs/cluster.md"
+        ) from error
     except (OSError, ValueError) as error:
         raise UserError(
             f"--scheduler {scheduler}: no Dask scheduler answers there ({error}); start one "
@@ -36,6 +65,39 @@ def _existing(scheduler: str) -> Iterator[Any]:
     with client:
         _check_workers(client, scheduler)
         yield client
+
+
+def _check_transport(scheduler: str) -> None:
+    """Refuse a connection without TLS to another host; warn about one on this host."""
+    try:
+        parts = urlsplit(scheduler if "://" in scheduler else f"tcp://{scheduler}")
+        host = parts.hostname if parts.scheme in ("tcp", "tls") and parts.port else None
+    except ValueError:
+        host = None
+    if host is None:
+        raise UserError(
+            f"--scheduler {scheduler}: not an address of the form tls://HOST:PORT; {HOW_TO_USE_TLS}"
+        )
+    if parts.scheme == "tls":
+        return
+    if not _is_loopback(host):
+        raise UserError(
+            f"--scheduler {scheduler}: without TLS, anyone who can reach this port can run code as "
+            f"the workers' user; {HOW_TO_USE_TLS} and give its address as tls://..."
+        )
+    print(
+        f"warning: --scheduler {scheduler} has no TLS: every user of this machine can run code as "
+        f"the workers' user; {HOW_TO_USE_TLS}",
+        file=sys.stderr,
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        found = socket.getaddrinfo(host, None)
+    except (OSError, UnicodeError) as error:
+        raise UserError(f"--scheduler: host {host!r} is not known ({error})") from error
+    return all(ipaddress.ip_address(entry[4][0]).is_loopback for entry in found)
 
 
 def _check_workers(client: Any, scheduler: str) -> None:
@@ -57,36 +119,6 @@ def _check_workers(client: Any, scheduler: str) -> None:
                 f"--scheduler {scheduler}: {where} cannot import the pipeline; start the scheduler "
                 f"and the workers with PYTHONPATH={root}"
             )
-
-
-def _local(jobs: int, scratch: Path) -> Iterator[Any]:
-    import dask
-    from distributed import Client, LocalCluster
-
-    settings = {
-        "distributed.comm.timeouts.connect": "60s",
-        # A worker only waits for its command: looking at itself would cost the command's time.
-        "distributed.worker.profile.enabled": False,
-        "distributed.admin.system-monitor.interval": "5s",
-    }
-    # Ctrl-C reaches every process of the terminal; only the client shall act on it.
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with dask.config.set(settings):
-            cluster = LocalCluster(
-                n_workers=jobs,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                dashboard_address=None,
-                memory_limit=0,  # the memory is the commands', not the workers'
-                local_directory=str(scratch / "dask"),
-                silence_logs=logging.CRITICAL,
-            )
-    finally:
-        signal.signal(signal.SIGINT, handler)
-    with cluster, Client(cluster) as client:
-        yield client
 
 
 def _can_import() -> bool:

@@ -18,7 +18,7 @@ from io import BufferedWriter
 from pathlib import Path
 
 from pipeline.execution import guard
-from pipeline.execution.gpus import gpu_of_worker
+from pipeline.execution.gpus import gpu_of_worker, worker_number
 from pipeline.execution.lifeline import is_alive
 
 # The stages are the unit of parallelism; a worker is one thread.
@@ -43,12 +43,12 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Result:
+class CommandResult:
     code: int
     seconds: float
 
 
-def execute(job: Job) -> Result:
+def execute(job: Job) -> CommandResult:
     """Run the commands one after the other until one fails."""
     started = time.monotonic()
     Path(job.log).parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def execute(job: Job) -> Result:
             code = _run(job, command, log)
             if code != 0:
                 break
-    return Result(code, time.monotonic() - started)
+    return CommandResult(code, time.monotonic() - started)
 
 
 def _wait_for_the_last_attempt(job: Job, log: BufferedWriter) -> None:
@@ -123,12 +123,5 @@ def _environment(job: Job) -> dict[str, str]:
         [str(Path(sys.executable).parent), environment.get("PATH", os.defpath)]
     )
     if job.gpus:
-        environment["CUDA_VISIBLE_DEVICES"] = gpu_of_worker(_worker_number(), job.gpus)
+        environment["CUDA_VISIBLE_DEVICES"] = gpu_of_worker(worker_number(), job.gpus)
     return environment
-
-
-def _worker_number() -> int:
-    from distributed import get_worker
-
-    name = get_worker().name
-    return name if isinstance(name, int) else 0

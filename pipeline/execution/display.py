@@ -14,7 +14,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.execution.outcome import Outcome
+from pipeline.execution.outcome import StageOutcome
 
 REFRESHES_PER_SECOND = 2
 
@@ -73,7 +73,7 @@ class Display:
     def say(self, text: str) -> None:
         self.console.print(escape(text), highlight=False, soft_wrap=True)
 
-    def finished(self, address: str, outcome: Outcome, now: Snapshot) -> None:
+    def finished(self, address: str, outcome: StageOutcome, now: Snapshot) -> None:
         took = f" in {duration(outcome.seconds)}" if outcome.seconds else ""
         line = f"[{now.done}/{now.total}] {address} {outcome.state}{took}"
         if outcome.state == "failed":
@@ -104,7 +104,7 @@ class LiveDisplay(Display):
     ) -> None:
         self._live.stop()
 
-    def finished(self, address: str, outcome: Outcome, now: Snapshot) -> None:
+    def finished(self, address: str, outcome: StageOutcome, now: Snapshot) -> None:
         if outcome.state != "unchanged":
             super().finished(address, outcome, now)
 

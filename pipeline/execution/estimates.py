@@ -8,7 +8,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from pipeline.execution.repository import address, kind
+from pipeline.execution.addresses import kind
+from pipeline.execution.dvc_adapter.repository import address
 from pipeline.files import run_info
 
 DEFAULT_SECONDS = 10.0

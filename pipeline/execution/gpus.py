@@ -1,10 +1,13 @@
-"""Which GPUs there are, and which one a worker uses."""
+"""Which GPUs there are, which one a local worker uses, and how many may share one."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+
+_worker = threading.local()
 
 
 def visible_gpus(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
@@ -24,3 +27,17 @@ def visible_gpus(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]
 def gpu_of_worker(worker: int, gpus: Sequence[str]) -> str:
     """One GPU a worker, shared in turn where there are more workers than GPUs."""
     return gpus[worker % len(gpus)]
+
+
+def limited_workers(jobs: int, gpus: Sequence[str], processes_a_gpu: int) -> int:
+    """Processes that share a GPU also share its memory, so their number is limited."""
+    return min(jobs, len(gpus) * processes_a_gpu) if gpus else jobs
+
+
+def number_worker(numbers: Iterator[int]) -> None:
+    """Called once in the thread of every local worker."""
+    _worker.number = next(numbers)
+
+
+def worker_number() -> int:
+    return getattr(_worker, "number", 0)

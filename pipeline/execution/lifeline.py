@@ -13,7 +13,7 @@ import time
 import uuid
 from pathlib import Path
 
-from pipeline.errors import UserError
+from learned_context.errors import UserError
 
 # A worker that looks whether the run is alive holds the lock for an instant.
 PATIENCE = 2.0

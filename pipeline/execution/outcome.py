@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StageOutcome:
     """How a step ended: "ran", "restored", "unchanged", "failed" or "skipped"."""
 
     state: str

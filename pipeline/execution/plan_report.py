@@ -8,14 +8,17 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from pipeline.execution.addresses import kind, short_name
 from pipeline.execution.display import duration
-from pipeline.execution.planning import Plan, Step
-from pipeline.execution.repository import kind, relative, short_name
+from pipeline.execution.dvc_adapter.repository import relative
+from pipeline.execution.planning import PlannedStage, RunPlan
 
 NAMES_SHOWN = 3
+OTHER_COLUMNS = 42
+"""Characters for the times and what they rest on, beside the names."""
 
 
-def as_json(plan: Plan, workers: int) -> dict[str, Any]:
+def as_json(plan: RunPlan, workers: int) -> dict[str, Any]:
     return {
         "stages": [
             {
@@ -36,19 +39,37 @@ def as_json(plan: Plan, workers: int) -> dict[str, Any]:
     }
 
 
-def show(plan: Plan, workers: int, console: Console) -> None:
+def show(plan: RunPlan, workers: int, console: Console) -> None:
     checked = len(plan.steps) - len(plan.work)
     if plan.restore:
         console.print(f"{len(plan.restore)} missing outputs come back from DVC's cache.")
     if not plan.work:
         console.print(f"Nothing to run: {plan.fresh} stages are up to date.")
         return
-    groups: dict[tuple[str, str], list[Step]] = {}
+    groups: dict[tuple[str, str], list[PlannedStage]] = {}
     for step in plan.work:
         why = "below another stage" if step.role == "downstream" else step.reason
         groups.setdefault((kind(step.address), why), []).append(step)
     # A stage's name is what one types to run it: it stays whole on a narrow terminal.
     widest = max(len(short_name(step.address)) for step in plan.work)
+    if console.width < widest + OTHER_COLUMNS:
+        for (_, why), steps in groups.items():
+            names = _names(steps).replace("\n", ", ")
+            total = duration(sum(step.seconds for step in steps))
+            console.print(f"{escape(names)}: {total}, {escape(why)}", soft_wrap=True)
+    else:
+        console.print(_table(groups, widest))
+    if checked:
+        console.print(f"{checked} further stages run only if a rebuilt input differs.")
+    console.print(
+        f"{len(plan.work)} stages to run, {plan.fresh} up to date: "
+        f"{duration(plan.total_seconds)} of work, "
+        f"about {duration(plan.wall_seconds(workers))} on {workers} workers.",
+        soft_wrap=True,
+    )
+
+
+def _table(groups: dict[tuple[str, str], list[PlannedStage]], widest: int) -> Table:
     stages = Column("stages, and why", min_width=widest, overflow="fold")
     table = Table(stages, "each", "together", "rests on", show_lines=True)
     for (_, why), steps in groups.items():
@@ -59,17 +80,10 @@ def show(plan: Plan, workers: int, console: Console) -> None:
             duration(sum(seconds)),
             ", ".join(sorted({step.basis for step in steps})),
         )
-    console.print(table)
-    if checked:
-        console.print(f"{checked} further stages run only if a rebuilt input differs.")
-    console.print(
-        f"{len(plan.work)} stages to run, {plan.fresh} up to date: "
-        f"{duration(plan.total_seconds)} of work, "
-        f"about {duration(plan.wall_seconds(workers))} on {workers} workers."
-    )
+    return table
 
 
-def _names(steps: list[Step]) -> str:
+def _names(steps: list[PlannedStage]) -> str:
     names = [short_name(step.address) for step in steps]
     more = len(names) - NAMES_SHOWN
     return "\n".join(names[:NAMES_SHOWN] + ([f"and {more} more"] if more > 0 else []))

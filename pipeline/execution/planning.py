@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline.errors import UserError
+from pipeline.execution.addresses import resolve_targets
+from pipeline.execution.dvc_adapter.repository import address, relative, stage_graph
+from pipeline.execution.dvc_adapter.status import missing_outputs, reads, restorable, why_stale
 from pipeline.execution.estimates import Estimates, Expected, no_expectation
-from pipeline.execution.repository import address, relative, resolve_targets
 from pipeline.execution.schedule import wall_time
-from pipeline.execution.status import missing_outputs, reads, restorable, why_stale
 
 
 @dataclass
-class Step:
+class PlannedStage:
     """One stage of the plan."""
 
     address: str
@@ -33,15 +33,15 @@ class Step:
 
 
 @dataclass
-class Plan:
-    steps: dict[str, Step]  # in an order that `dvc repro` could take
+class RunPlan:
+    steps: dict[str, PlannedStage]  # in an order that `dvc repro` could take
     restore: list[Any]  # missing outputs that DVC's cache holds
     fresh: int  # stages that stay as they are
     order: dict[str, list[str]]  # for every dvc.yaml its stages as `dvc repro` would run them
     estimates: Estimates
 
     @property
-    def work(self) -> list[Step]:
+    def work(self) -> list[PlannedStage]:
         return [step for step in self.steps.values() if not step.only_if_changed]
 
     @property
@@ -59,14 +59,14 @@ def make_plan(
     rebuild_missing: bool = False,
     expected: Expected = no_expectation,
     profile: str | None = None,
-) -> Plan:
+) -> RunPlan:
     """Plan the targets and all that they need, or every stage. Call under DVC's lock.
 
     `expected` says what a stage costs that has not run with this `profile`.
     """
     import networkx
 
-    graph = _graph(repo)
+    graph = stage_graph(repo)
     in_order = list(networkx.dfs_postorder_nodes(graph))
     everything = {address(stage): stage for stage in in_order}
     estimates = Estimates(in_order, expected, profile)
@@ -86,7 +86,7 @@ def make_plan(
     roles.mark_needed()
     roles.mark_checks()
 
-    steps: dict[str, Step] = {}
+    steps: dict[str, PlannedStage] = {}
     for stage in in_order:
         if stage not in roles.role:
             continue
@@ -94,7 +94,7 @@ def make_plan(
         seconds, basis = estimates.seconds(address(stage))
         upstream = list(graph.successors(stage))
         needs = {address(one) for one in upstream if one in roles.role}
-        steps[address(stage)] = Step(
+        steps[address(stage)] = PlannedStage(
             address(stage), stage, role, reason, seconds, basis, upstream, needs
         )
     restore = [
@@ -104,20 +104,7 @@ def make_plan(
         for out in missing_outputs(stage)
         if restorable(out)
     ]
-    return Plan(steps, restore, len(in_order) - len(steps), order, estimates)
-
-
-def _graph(repo: Any) -> Any:
-    """DVC's graph; an edge goes from a stage to one that it depends on."""
-    from dvc.exceptions import DvcException
-    from dvc.repo.reproduce import get_active_graph
-
-    try:
-        return get_active_graph(repo.index.graph)
-    except DvcException as error:
-        raise UserError(
-            f"DVC cannot load the pipeline: {error}; mend it, then run again"
-        ) from error
+    return RunPlan(steps, restore, len(in_order) - len(steps), order, estimates)
 
 
 class _Roles:

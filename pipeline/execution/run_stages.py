@@ -4,63 +4,68 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from pipeline.errors import UserError
 from pipeline.execution.cluster import connect
 from pipeline.execution.display import Display, duration, make_display
+from pipeline.execution.dvc_adapter.recording import Recorder
+from pipeline.execution.dvc_adapter.repository import (
+    drop_damaged_rwlock,
+    errors_for_people,
+    locked,
+    open_repository,
+)
 from pipeline.execution.estimates import Expected, no_expectation
-from pipeline.execution.gpus import visible_gpus
+from pipeline.execution.gpus import limited_workers
 from pipeline.execution.lifeline import RunLock
-from pipeline.execution.planning import Plan, make_plan
-from pipeline.execution.recording import Recorder
-from pipeline.execution.repository import drop_damaged_rwlock, locked, open_repository
-from pipeline.execution.runner import Run
+from pipeline.execution.planning import RunPlan, make_plan
+from pipeline.execution.runner import PlanRun
 from pipeline.execution.signals import Interrupted
 
 INTERRUPTED = "Interrupted: what had ended is recorded; the next run goes on from there."
 
 
 @dataclass(frozen=True)
-class Options:
+class RunOptions:
     targets: Sequence[str] = ()
     jobs: int = 1
     keep_going: bool = False
     missing: bool = False
     scheduler: str | None = None
+    gpus: Sequence[str] = ()
+    """Those that the stages may use; the workers take them in turn."""
+    processes_a_gpu: int = 1
     expected: Expected = no_expectation
     profile: str | None = None
 
 
-def run_stages(root: Path, options: Options, console: Console) -> int:
+def run_stages(root: Path, options: RunOptions, console: Console) -> int:
     """Bring the repository up to date; return the exit code."""
-    from dvc.exceptions import DvcException
-
-    with open_repository(root) as repo:
+    with open_repository(root) as repo, errors_for_people():
         run_lock = RunLock(Path(repo.root_dir, "scratch", "run.lock"))
         try:
             return _run(repo, run_lock, options, make_display(console))
         except KeyboardInterrupt:
             console.print(INTERRUPTED)
             return 130
-        except DvcException as error:
-            raise UserError(
-                f"DVC: {' '.join(str(error).split())}; mend it, then run again"
-            ) from error
         finally:
             run_lock.release()
 
 
-def _run(repo: Any, run_lock: RunLock, options: Options, display: Display) -> int:
+def _run(repo: Any, run_lock: RunLock, options: RunOptions, display: Display) -> int:
     started = time.monotonic()
     with locked(repo, display.say):
         drop_damaged_rwlock(repo)
         plan = make_plan(repo, options.targets, options.missing, options.expected, options.profile)
-    gpus = () if options.scheduler else visible_gpus()
+    gpus = () if options.scheduler else tuple(options.gpus)
+    jobs = limited_workers(options.jobs, gpus, options.processes_a_gpu)
+    if jobs < options.jobs and not options.scheduler:
+        display.say(f"{jobs} workers: --processes-a-gpu {options.processes_a_gpu}.")
+        options = replace(options, jobs=jobs)
     recorder = Recorder(repo, plan, run_lock, gpus, display.say)
     recorder.seconds = time.monotonic() - started
     if plan.restore:
@@ -70,8 +75,8 @@ def _run(repo: Any, run_lock: RunLock, options: Options, display: Display) -> in
         display.say(f"Nothing to run: {plan.fresh} stages are up to date.")
         return 0
     _announce(plan, options, display)
-    with connect(options.scheduler, options.jobs, run_lock.path.parent) as client:
-        run = Run(plan, recorder, client, display, options.keep_going)
+    with connect(options.scheduler, options.jobs) as client:
+        run = PlanRun(plan, recorder, client, display, options.keep_going)
         try:
             with display:
                 run.execute()
@@ -85,7 +90,7 @@ def _run(repo: Any, run_lock: RunLock, options: Options, display: Display) -> in
     return _report(run, display, time.monotonic() - started)
 
 
-def _announce(plan: Plan, options: Options, display: Display) -> None:
+def _announce(plan: RunPlan, options: RunOptions, display: Display) -> None:
     where = (
         f"the workers of {options.scheduler}" if options.scheduler else f"{options.jobs} workers"
     )
@@ -93,7 +98,7 @@ def _announce(plan: Plan, options: Options, display: Display) -> None:
     display.say(f"{len(plan.work)} stages to run, {plan.fresh} up to date, on {where}{about}.")
 
 
-def _report(run: Run, display: Display, wall: float) -> int:
+def _report(run: PlanRun, display: Display, wall: float) -> int:
     states = [outcome.state for outcome in run.outcomes.values()]
     seconds = sum(outcome.seconds for outcome in run.outcomes.values())
     counts = [f"{states.count('ran')} stages run"]

@@ -1,4 +1,4 @@
-"""Runs a plan on Dask workers: every stage as soon as its inputs are there, longest first."""
+"""Runs a plan on its workers: every stage as soon as its inputs are there, longest first."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from pipeline.execution.cluster import slots
 from pipeline.execution.command import Job, execute
 from pipeline.execution.display import Display, Running, Snapshot
-from pipeline.execution.outcome import Outcome
-from pipeline.execution.planning import Plan, Step
-from pipeline.execution.recording import Recorder
+from pipeline.execution.dvc_adapter.recording import Recorder
+from pipeline.execution.outcome import StageOutcome
+from pipeline.execution.planning import PlannedStage, RunPlan
 from pipeline.execution.schedule import remaining_path, wall_time
 from pipeline.execution.signals import Interrupted, signals_to
 
@@ -23,14 +23,14 @@ RETRIES = 3
 
 
 @dataclass
-class Run:
-    plan: Plan
+class PlanRun:
+    plan: RunPlan
     recorder: Recorder
     client: Any
     display: Display
     keep_going: bool
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
-    running: dict[str, tuple[Step, float]] = field(default_factory=dict)
+    outcomes: dict[str, StageOutcome] = field(default_factory=dict)
+    running: dict[str, tuple[PlannedStage, float]] = field(default_factory=dict)
     futures: dict[str, Any] = field(default_factory=dict)
     events: SimpleQueue[str | int] = field(default_factory=SimpleQueue)
 
@@ -50,7 +50,7 @@ class Run:
                 self._record(ended)
                 self._start_what_can()
         for step in self.waiting.values():
-            self.outcomes[step.address] = Outcome("skipped")
+            self.outcomes[step.address] = StageOutcome("skipped")
 
     def _next_events(self) -> list[str]:
         """The stages whose commands have ended since the last look."""
@@ -83,12 +83,12 @@ class Run:
     def _stopping(self) -> bool:
         return not self.keep_going and any(o.state == "failed" for o in self.outcomes.values())
 
-    def _most_urgent(self) -> Step | None:
+    def _most_urgent(self) -> PlannedStage | None:
         done = {name for name, o in self.outcomes.items() if o.state not in ("failed", "skipped")}
         ready = [step for step in self.waiting.values() if step.needs <= done]
         return max(ready, key=lambda step: self.priority[step.address], default=None)
 
-    def _submit(self, step: Step, job: Job) -> None:
+    def _submit(self, step: PlannedStage, job: Job) -> None:
         future = self.client.submit(
             execute,
             job,
@@ -102,22 +102,22 @@ class Run:
         future.add_done_callback(lambda _: self.events.put(step.address))
 
     def _record(self, ended: list[str]) -> None:
-        succeeded: list[tuple[Step, float]] = []
-        outcomes: list[tuple[Step, Outcome]] = []
+        succeeded: list[tuple[PlannedStage, float]] = []
+        outcomes: list[tuple[PlannedStage, StageOutcome]] = []
         for name in ended:
             step, _ = self.running.pop(name)
             try:
                 result = self.futures.pop(name).result()
             except Exception as error:
                 self.recorder.busy.release(name)
-                outcomes.append((step, Outcome("failed", message=_worker_trouble(error))))
+                outcomes.append((step, StageOutcome("failed", message=_worker_trouble(error))))
                 continue
             if result.code == 0:
                 succeeded.append((step, result.seconds))
             else:
                 self.recorder.busy.release(name)
                 message = f"its command ended with code {result.code}"
-                outcomes.append((step, Outcome("failed", result.seconds, message)))
+                outcomes.append((step, StageOutcome("failed", result.seconds, message)))
         if succeeded:
             recorded = self.recorder.finish(succeeded)
             outcomes += [(step, recorded[step.address]) for step, _ in succeeded]
@@ -127,7 +127,7 @@ class Run:
                 self.plan.estimates.learn(step.address, outcome.seconds)
             self._finished(step, outcome)
 
-    def _finished(self, step: Step, outcome: Outcome) -> None:
+    def _finished(self, step: PlannedStage, outcome: StageOutcome) -> None:
         self.outcomes[step.address] = outcome
         self.display.finished(step.address, outcome, self.snapshot())
 
@@ -158,11 +158,11 @@ class Run:
     def _workers(self) -> int:
         return max(1, len(self.running), slots(self.client))
 
-    def _expected(self, step: Step) -> float:
+    def _expected(self, step: PlannedStage) -> float:
         return 0.0 if step.only_if_changed else self.plan.estimates.seconds(step.address)[0]
 
 
-def _progress(recorder: Recorder, step: Step) -> str:
+def _progress(recorder: Recorder, step: PlannedStage) -> str:
     """The line that a running stage has left about its progress, if any."""
     try:
         text = recorder.progress_file(step).read_text(encoding="utf-8", errors="replace")

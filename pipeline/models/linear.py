@@ -14,8 +14,8 @@ import statsmodels.api as sm
 from numpy.typing import NDArray
 from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
-from pipeline.tables.rows import Rows
-from pipeline.tables.scaling import Scaler
+from learned_context.rows import Rows
+from learned_context.scaling import Scaler
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from pipeline.errors import UserError
+from learned_context.errors import UserError
 from pipeline.own import yaml_text
 from pipeline.own.yaml_text import scalar
 from pipeline.settings import DatasetKeys

@@ -2,37 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pandas as pd
 
-from pipeline.datasets.table import Table
+from pipeline.datasets import own, own_file
+from pipeline.datasets.own import listed
+from pipeline.datasets.table import TaskTable
+from pipeline.settings import DatasetKeys
 
-SHOWN = 8
-"""How many names a sentence lists."""
 LEAKING = 0.999
+LARGEST_EXACT = 2**53
+"""A float64 rounds larger whole numbers."""
 
 
-def describe(typed: pd.DataFrame, table: Table, split: pd.DataFrame) -> list[str]:
-    """`typed` has all rows of the file, `table` the complete ones, `split` those with parts."""
-    return [*_rows(typed, table, split), *_kinds(table), *_suspects(table)]
+def describe(
+    raw: pd.DataFrame, typed: pd.DataFrame, table: TaskTable, split: pd.DataFrame, keys: DatasetKeys
+) -> list[str]:
+    """`raw` is the file, `typed` its columns, `table` the complete rows, `split` their parts."""
+    return [
+        *_layout(raw, keys),
+        *_rows(typed, table, split, keys),
+        *_kinds(table),
+        *_suspects(table),
+    ]
 
 
-def _rows(typed: pd.DataFrame, table: Table, split: pd.DataFrame) -> Iterator[str]:
+def _layout(raw: pd.DataFrame, keys: DatasetKeys) -> Iterator[str]:
+    for number in raw.attrs.get("unnamed", ()):
+        yield f"column {number} has no name, and is left out"
+    if (delimiter := raw.attrs.get("delimiter", ",")) != ",":
+        yield f"cells are separated by {'tabs' if delimiter == chr(9) else repr(delimiter)}"
+    assert keys.target is not None and keys.features is not None
+    commas = [
+        name
+        for name in (keys.target, *keys.features)
+        if not pd.api.types.is_numeric_dtype(raw[name]) and own_file.has_decimal_commas(raw[name])
+    ]
+    if commas and delimiter != ",":
+        yield f"decimal commas, read as decimal points: {listed(commas)}"
+    elif commas:
+        yield (
+            f"warning: {listed(commas)}: numbers with decimal commas are taken as categories; "
+            "save the file with decimal points, or with semicolons between the cells"
+        )
+
+
+def _rows(
+    typed: pd.DataFrame, table: TaskTable, split: pd.DataFrame, keys: DatasetKeys
+) -> Iterator[str]:
     sizes = table.frame["task"].value_counts()
     part = split["part"].value_counts()
     yield (
         f"{len(sizes)} tasks ({table.task}) of {sizes.min()} to {sizes.max()} rows: "
         f"{part['train']} rows for training, {part['test']} for testing"
     )
-    lacking = typed.isna().sum()
-    if lacking.any():
-        names = {"task": table.task, "target": table.target}
-        columns = [f"{names.get(str(n), n)} {count}" for n, count in lacking.items() if count]
-        yield (
-            f"rows left out, because a value is missing: {len(typed) - len(table.frame)} "
-            f"({listed(columns)})"
-        )
+    if sentence := own.left_out(typed, keys):
+        yield sentence
         lost = typed["task"].nunique() - len(sizes)
         if lost:
             yield f"tasks left out with them, without a complete row: {lost}"
@@ -41,10 +67,10 @@ def _rows(typed: pd.DataFrame, table: Table, split: pd.DataFrame) -> Iterator[st
         yield f"tasks with a single row, which is for training: {single}"
     leaked = int(split["leaked"].sum())
     if leaked:
-        yield f"training rows that stand in the test part too, equal in all columns: {leaked}"
+        yield f"training rows that are in the test part too, equal in all columns: {leaked}"
 
 
-def _kinds(table: Table) -> Iterator[str]:
+def _kinds(table: TaskTable) -> Iterator[str]:
     numbers = [feature.name for feature in table.features if feature.kind == "number"]
     texts = [
         f"{feature.name} ({table.frame[feature.name].nunique()} levels)"
@@ -60,13 +86,15 @@ def _kinds(table: Table) -> Iterator[str]:
         )
 
 
-def _suspects(table: Table) -> Iterator[str]:
+def _suspects(table: TaskTable) -> Iterator[str]:
     frame = table.frame
     names = [feature.name for feature in table.features]
     constant = [name for name in names if frame[name].nunique() == 1]
     if constant:
         yield f"warning: constant, and so of no use: {listed(constant)}"
     for feature in table.features:
+        if feature.kind == "number" and frame[feature.name].abs().max() > LARGEST_EXACT:
+            yield f"warning: {feature.name} has numbers above 2**53, which are rounded"
         if feature.kind == "number" and feature.name not in constant:
             rank = abs(frame[feature.name].corr(frame["target"], method="spearman"))
             if rank > LEAKING:
@@ -79,15 +107,10 @@ def _suspects(table: Table) -> Iterator[str]:
         if _same_partition(frame[name], frame["task"]):
             yield (
                 f"warning: {name} is another name of the task ({table.task}), one value each: "
-                "models that shall not know the task would"
+                "models that must not know the task would know it"
             )
 
 
 def _same_partition(one: pd.Series, other: pd.Series) -> bool:
     pairs = len(pd.DataFrame({"one": one, "other": other}).drop_duplicates())
     return pairs == one.nunique() == other.nunique()
-
-
-def listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more

@@ -1,7 +1,8 @@
 """One entry more or less in the text of a YAML file; every other byte stays.
 
-A YAML library that writes would lay the whole file out anew. Here the parser's marks say where
-an entry stands, and only that piece of the text changes, in flow and in block style. A text that
+remove-dataset gives the file's bytes back, which ruamel's round trip cannot: it joins a list that
+a person has broken over two lines, and changes indents and line ends. Here the parser's marks say
+where an entry is, and only that piece of the text changes, in flow and in block style. A text that
 does not allow it is a ValueError.
 """
 

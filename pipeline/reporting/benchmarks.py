@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pipeline.errors import UserError
+from learned_context.errors import UserError
 from pipeline.files import Files, read_json
 from pipeline.reporting.blocks import Cell, Table
 from pipeline.reporting.cells import lowest, number
@@ -80,25 +80,26 @@ def _quality(found: Any) -> Table:
     )
 
 
-def _paper_budget(found: Any) -> Table:
+def _members(found: Any) -> Table:
     rows = [
-        [
-            Cell(f"{case['dataset']}, {case['fraction']:.0%}"),
-            Cell(name),
-            number(run[case["unit"]], 3, paper=case["paper_prints"]),
-            number(run["epochs"], 0),
-            number(run["batches"], 0),
-            number(run["cpu_seconds"], 0),
-        ]
-        for case in found
-        for name, run in case["runs"].items()
+        [Cell(size["name"]), Cell(size["optimizer"]), number(size["times_one_by_one"], 2)]
+        for size in found["sizes"]
     ]
     return Table(
-        "paper_budget",
-        "Learned context on the workstation's budget and on the paper's, the same settings and "
-        "seed: errors in the units of Table 2 (all rows) and Table 4 (a tenth), beside the paper's",
-        ("Rows", "Budget", "Error", "Epochs", "Batches", "Processor seconds"),
+        "members",
+        f"{found['members']} networks trained side by side, in batched products",
+        ("Rows x features, tasks, width, batch", "Optimiser", "Times as fast as one by one"),
         rows,
+    )
+
+
+def _defaults(found: Any) -> Table:
+    return Table(
+        "defaults",
+        f"Ways to combine the estimator's settings, on validation rows of "
+        f"{len(found['datasets'])} datasets: mean error relative to each dataset's best",
+        ("Combination, or one setting alone", "Relative error"),
+        [[Cell(name), number(error, 4)] for name, error in found["summary"].items()],
     )
 
 
@@ -198,6 +199,15 @@ def _tamperings(found: Any) -> Table:
     )
 
 
+def _device_mutations(found: Any) -> Table:
+    return Table(
+        "device_mutations",
+        "Mistakes in the handling of devices, one at a time",
+        ("Mistakes", "Noticed by the tests on a simulated device"),
+        [[number(found["mistakes"], 0), number(found["noticed"], 0)]],
+    )
+
+
 def _mutation(found: Any) -> Table:
     files = [(path, file["total"], file["killed"]) for path, file in found["files"].items()]
     return Table(
@@ -238,13 +248,15 @@ def _percent(share: float, decimals: int = 0) -> Cell:
 TABLES: dict[str, Callable[[Any], Table]] = {
     "training": _training,
     "quality": _quality,
-    "paper_budget": _paper_budget,
     "holdout": _holdout,
+    "members": _members,
     "estimator": _estimator,
+    "defaults": _defaults,
     "others": _others,
     "runner": _runner,
     "kills": _kills,
     "tamperings": _tamperings,
     "line_coverage": _line_coverage,
     "mutation": _mutation,
+    "device_mutations": _device_mutations,
 }

@@ -1,19 +1,39 @@
-"""What a page is made of: text, tables and figures, each in every form that it is written in."""
+"""What a page is made of: text, tables, figures and cards, each in every form it is written in."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from jinja2 import Environment
+from markupsafe import Markup, escape
 
 from pipeline.reporting.escaping import markdown as _md
 from pipeline.reporting.escaping import tex as _tex
 
 # Names of tasks come from data: everything is escaped unless this package wrote it.
 ENVIRONMENT = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+
+GLOSSARY = "† Not the paper's file: the glossary of datasets on the Data page says how it differs."
+
+
+def link(address: str, text: str) -> Markup:
+    return Markup('<a href="{}">{}</a>').format(address, text)
+
+
+def prose(text: str) -> tuple[Markup, ...]:
+    """Paragraphs, separated by blank lines, with `code`, **bold** and [links](address)."""
+    found = []
+    for paragraph in re.split(r"\n\s*\n", text.strip()):
+        safe = str(escape(" ".join(paragraph.split())))
+        safe = re.sub(r"`([^`]+)`", r"<code>\1</code>", safe)
+        safe = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", safe)
+        safe = re.sub(r"\[([^\]]+)\]\(([\w./#?=&;:-]+)\)", r'<a href="\2">\1</a>', safe)
+        found.append(Markup(safe))  # escaped above
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -25,14 +45,18 @@ class Text:
     code: str = ""
     kind: str = "text"  # or "missing", or "note"
 
-    def html(self) -> str:
+    @property
+    def anchor(self) -> str:
+        return re.sub(r"\W+", "-", self.heading.lower()).strip("-")
+
+    def html(self, folder: str = "") -> str:
         return _TEXT.render(block=self)
 
     _repr_html_ = html
 
 
-def heading(title: str, *paragraphs: str) -> Text:
-    return Text(paragraphs, heading=title)
+def heading(title: str, text: str = "") -> Text:
+    return Text(prose(text) if text else (), heading=title)
 
 
 def missing(what: str) -> Text:
@@ -43,17 +67,29 @@ def missing(what: str) -> Text:
 class Cell:
     text: str
     value: float | int | None = None  # in the csv, in full
-    paper: str = ""  # the paper's number, beside ours
+    paper: str = ""  # the paper's number, below ours
     bold: bool = False
-    title: str = ""  # a hint on hovering
-    kind: str = ""  # a class of the style sheet, such as a verdict
+    why: str = ""  # the reason, which opens at a click, a touch or a key
+    chip: str = ""  # good, bad or grey: shown as a coloured label
+    address: str = ""  # where the text links to
+    kind: str = ""  # what a filter compares; the text if empty
+    style: str = ""  # a class of the style sheet
 
     @property
     def is_number(self) -> bool:
         return self.value is not None
 
 
-DASH = Cell("–", title="no result")
+DASH = Cell("–")
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A choice among a column's values, above the table."""
+
+    key: str  # in the page's address
+    label: str
+    column: int
 
 
 @dataclass(frozen=True)
@@ -63,9 +99,17 @@ class Table:
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     notes: Sequence[str] = ()
+    groups: Sequence[tuple[str, int]] = ()  # a first header row: text and columns
+    sortable: bool = False
+    cards: bool = False  # on a phone every row is a card
+    filters: Sequence[Filter] = ()
+    tall: bool = False  # scrolls in its own frame, below a header that stays
+    marked: Sequence[int] = ()  # rows to stand out
 
     def html(self, folder: str = "") -> str:
-        return _TABLE.render(table=self, folder=folder, has_paper=self.has_paper)
+        return _TABLE.render(
+            table=self, folder=folder, has_paper=self.has_paper, all_notes=self.notes
+        )
 
     _repr_html_ = html
 
@@ -73,13 +117,26 @@ class Table:
     def has_paper(self) -> bool:
         return any(cell.paper for row in self.rows for cell in row)
 
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        marked = any("†" in cell.text for row in self.rows for cell in row)
+        return (*self.notes, *((GLOSSARY,) if marked else ()))
+
     def is_number(self, column: int) -> bool:
-        return any(row[column].is_number for row in self.rows)
+        return any(row[column].is_number or row[column].paper for row in self.rows)
+
+    def titles(self) -> list[str]:
+        """The header in one line, for the files: the group's name before the column's."""
+        if not self.groups:
+            return list(self.header)
+        over = [name for name, span in self.groups for _ in range(span)]
+        return [f"{a} {b}".strip() for a, b in zip(over, self.header, strict=True)]
 
     def csv(self) -> str:
-        """One column more for every column that stands beside the paper's."""
+        """One column more for every column that has the paper's numbers too."""
         twins = [any(row[i].paper for row in self.rows) for i in range(len(self.header))]
-        lines = [_spread(self.header, [f"{name} (paper)" for name in self.header], twins)]
+        titles = self.titles()
+        lines = [_spread(titles, [f"{name} (paper)" for name in titles], twins)]
         for row in self.rows:
             own = [cell.text if cell.value is None else repr(cell.value) for cell in row]
             lines.append(_spread(own, [cell.paper for cell in row], twins))
@@ -89,19 +146,20 @@ class Table:
 
     def markdown(self) -> str:
         align = ["---:" if self.is_number(i) else "---" for i in self._range()]
-        lines = [f"**{_md(self.caption)}**", "", _md_row(map(_md, self.header)), _md_row(align)]
+        lines = [f"**{_md(self.caption)}**", ""] if self.caption else []
+        lines += [_md_row(map(_md, self.titles())), _md_row(align)]
         lines += [_md_row(_md_cell(cell) for cell in row) for row in self.rows]
-        lines += [""] + [f"{_md(note)}  " for note in self.notes]
+        lines += [""] + [f"{_md(note)}  " for note in self.all_notes]
         return "\n".join(lines).rstrip() + "\n"
 
     def tex(self) -> str:
         align = "".join("r" if self.is_number(i) else "l" for i in self._range())
         lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(self.caption)}}}"]
         lines += [rf"\begin{{tabular}}{{{align}}}", r"\hline"]
-        lines += [" & ".join(map(_tex, self.header)) + r" \\", r"\hline"]
+        lines += [" & ".join(map(_tex, self.titles())) + r" \\", r"\hline"]
         lines += [" & ".join(map(_tex_cell, row)) + r" \\" for row in self.rows]
         lines += [r"\hline", r"\end{tabular}"]
-        lines += [rf"\\ {{\footnotesize {_tex(note)}}}" for note in self.notes]
+        lines += [rf"\\ {{\footnotesize {_tex(note)}}}" for note in self.all_notes]
         return "\n".join([*lines, r"\end{table}"]) + "\n"
 
     def _range(self) -> range:
@@ -109,19 +167,97 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """An entry of a legend."""
+
+    label: str
+    colour: str
+    marker: str = ""  # matplotlib's letter
+    line: str = ""  # matplotlib's dashes; none if empty
+
+    def svg(self) -> Markup:
+        dashes = {"--": "5 3", ":": "1.5 3", "-.": "5 2 1.5 2"}.get(self.line, "")
+        parts = []
+        if self.line:
+            parts.append(
+                f'<path d="M0 6H32" stroke="{self.colour}" stroke-width="2.4" fill="none"'
+                f"{f' stroke-dasharray={chr(34)}{dashes}{chr(34)}' if dashes else ''}/>"
+            )
+        if self.marker:
+            parts.append(f'<path d="{_SHAPES.get(self.marker, _SHAPES["o"])}" '
+                         f'fill="{self.colour}" stroke="{self.colour}"/>')  # fmt: skip
+        return Markup(f'<svg viewBox="0 0 32 12" aria-hidden="true">{"".join(parts)}</svg>')
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """A colour bar: what the colours of a figure mean."""
+
+    label: str
+    low: str
+    high: str
+    colours: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Drawing:
-    """A figure as the bytes that are written."""
+    """A figure: as one file for download, and as panels that a page arranges by its width."""
 
     name: str
     caption: str
     svg: bytes
     png: bytes
+    panels: Sequence[tuple[str, str]]  # title, SVG element
+    columns: int = 1
+    narrow: int = 1  # columns on a phone
+    width: float = 38.0  # of a single panel, in rem
+    legend: Sequence[Mark] = ()
+    ramp: Ramp | None = None
+    on_white: bool = False
+    paper: str = ""  # the figure of the paper: its number and caption
+    compared: str = ""  # what is the same there, and what is not
 
     def html(self, folder: str = "") -> str:
         return _DRAWING.render(drawing=self, folder=folder)
 
     def _repr_png_(self) -> bytes:
         return self.png
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Tables that open at a click, below their summaries."""
+
+    tables: Sequence[tuple[str, Table]]
+
+    def html(self, folder: str = "") -> str:
+        return _FOLDED.render(tables=self.tables)
+
+    _repr_html_ = html
+
+
+@dataclass(frozen=True)
+class Card:
+    """One finding of the summary."""
+
+    claim: str
+    status: str
+    tone: str  # good, bad or grey
+    figure: str  # one number
+    unit: str  # what it is of
+    text: str
+    page: str  # where the evidence is
+    drawing: Drawing | None = None
+
+
+@dataclass(frozen=True)
+class Cards:
+    cards: Sequence[Card]
+
+    def html(self, folder: str = "") -> str:
+        return _CARDS.render(cards=self.cards)
+
+    _repr_html_ = html
 
 
 def _spread(own: Sequence[str], paper: Sequence[str], twins: Sequence[bool]) -> list[str]:
@@ -131,8 +267,8 @@ def _spread(own: Sequence[str], paper: Sequence[str], twins: Sequence[bool]) -> 
     return line
 
 
-def _md_row(cells: object) -> str:
-    return "| " + " | ".join(cells) + " |"  # type: ignore[arg-type]
+def _md_row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
 
 
 def _md_cell(cell: Cell) -> str:
@@ -145,40 +281,90 @@ def _tex_cell(cell: Cell) -> str:
     return rf"{text} {{\footnotesize ({_tex(cell.paper)})}}" if cell.paper else text
 
 
+_SHAPES = {
+    "o": "M19.5 6a3.5 3.5 0 1 1-7 0 3.5 3.5 0 1 1 7 0z",
+    "s": "M12.7 2.7h6.6v6.6h-6.6z",
+    "D": "M16 1.6l4.4 4.4-4.4 4.4-4.4-4.4z",
+    "^": "M16 2l4 7.6h-8z",
+    "v": "M16 10l4-7.6h-8z",
+    "X": "M12.6 2.6l6.8 6.8M19.4 2.6l-6.8 6.8",
+    "P": "M16 2v8M12 6h8",
+    "*": "M16 1.5v9M12 3.5l8 5M20 3.5l-8 5",
+    "x": "M12.6 2.6l6.8 6.8M19.4 2.6l-6.8 6.8",
+}
+
 _TEXT = ENVIRONMENT.from_string(
     """\
-{% if block.heading %}<h2>{{ block.heading }}</h2>
+{% if block.heading %}<h2 id="{{ block.anchor }}">{{ block.heading }}\
+<a class="permalink" href="#{{ block.anchor }}" aria-label="Link to this section">#</a></h2>
 {% endif %}
 {% for paragraph in block.paragraphs %}<p class="{{ block.kind }}">{{ paragraph }}</p>
 {% endfor %}
-{% if block.code %}<pre><code>{{ block.code }}</code></pre>
+{% if block.code %}<pre tabindex="0"><code>{{ block.code }}</code></pre>
 {% endif %}"""
 )
 
 _TABLE = ENVIRONMENT.from_string(
     """\
-<figure class="table" id="{{ table.name }}">
-<figcaption>{{ table.caption }}{% if has_paper %} \
-<span class="paper">The paper's number stands below ours.</span>{% endif %}</figcaption>
+{% macro content(cell) %}
+{% if cell.chip %}<span class="chip {{ cell.chip }}">{{ cell.text }}</span>
+{%- elif cell.address %}<a href="{{ cell.address }}">{{ cell.text }}</a>
+{%- elif cell.bold %}<b>{{ cell.text }}</b>
+{%- else %}{{ cell.text }}{% endif %}
+{% endmacro %}
+{% macro filled(cell) %}
+{% if cell.why %}<details class="why"><summary>{{ content(cell) }}</summary>\
+<p>{{ cell.why }}</p></details>
+{%- else %}{{ content(cell) }}{% endif %}
+{% if cell.paper %}<span class="paper">{{ cell.paper }}</span>{% endif %}
+{% endmacro %}
+<figure class="table{{ ' filterable' if table.filters }}" id="{{ table.name }}">
+{% if table.caption %}<figcaption>{{ table.caption }}{% if has_paper %} \
+<span class="paper">Small: the paper's number.</span>{% endif %}</figcaption>
+{% endif %}
 {% if table.rows %}
-<div class="scroll"><table>
-<thead><tr>{% for name in table.header %}\
-<th{% if table.is_number(loop.index0) %} class="number"{% endif %}>{{ name }}</th>\
-{% endfor %}</tr></thead>
+{% if table.filters %}
+<div class="controls" hidden>
+{% for filter in table.filters %}
+<label>{{ filter.label }} <select data-filter="{{ filter.key }}" \
+data-column="{{ filter.column }}"><option value="">all</option></select></label>
+{% endfor %}
+<label>Search <input type="search" data-filter="search" autocomplete="off"></label>
+<button type="button">Show all</button> <output aria-live="polite"></output>
+</div>
+{% endif %}
+<div class="scroll{{ ' tall' if table.tall }}" tabindex="0" role="region" \
+aria-label="{{ table.caption or table.name }}">
+<table class="{{ 'sortable ' if table.sortable }}{{ 'as-cards' if table.cards }}">
+<thead>
+{% if table.groups %}
+<tr class="group">{% for name, span in table.groups %}\
+<th colspan="{{ span }}"{% if name %} scope="colgroup"{% endif %}>{{ name }}</th>{% endfor %}</tr>
+{% endif %}
+<tr>{% for name in table.header %}\
+<th scope="col"{% if table.is_number(loop.index0) %} class="number"{% endif %}>{{ name }}</th>\
+{% endfor %}</tr>
+</thead>
 <tbody>
 {% for row in table.rows %}
-<tr>{% for cell in row %}\
-<td class="{{ 'number ' if cell.paper or table.is_number(loop.index0) }}\
-{{ 'long ' if cell.text | length > 60 }}{{ cell.kind }}"\
-{% if cell.title %} title="{{ cell.title }}"{% endif %}>\
-{% if cell.bold %}<b>{{ cell.text }}</b>{% else %}{{ cell.text }}{% endif %}\
-{% if cell.paper %}<span class="paper">{{ cell.paper }}</span>{% endif %}</td>{% endfor %}</tr>
+<tr{% if loop.index0 in table.marked %} class="ours"{% endif %}>{% for cell in row %}
+{% set tag = 'th scope="row"' if loop.first else 'td' %}
+<{{ tag | safe }}\
+{% if not loop.first %} class="{{ 'number ' if table.is_number(loop.index0) }}\
+{{ 'long ' if cell.text | length > 60 }}{{ cell.style }}"{% endif %}\
+{% if table.cards %} data-label="{{ table.header[loop.index0] }}"{% endif %}\
+{% if table.filters %} data-kind="{{ cell.kind or cell.text }}"{% endif %}\
+{% if table.sortable and cell.value is not none %} data-value="{{ cell.value }}"{% endif %}>\
+{% if table.cards %}<span>{{ filled(cell) }}</span>{% else %}{{ filled(cell) }}{% endif %}\
+</{{ 'th' if loop.first else 'td' }}>
+{% endfor %}</tr>
 {% endfor %}
 </tbody></table></div>
+<p class="hint" aria-hidden="true">Scroll the table sideways for more →</p>
 {% endif %}
-{% for note in table.notes %}<p class="footnote">{{ note }}</p>
+{% for note in all_notes %}<p class="files">{{ note }}</p>
 {% endfor %}
-{% if folder %}<p class="files">{% for kind in ("csv", "md", "tex") %}\
+{% if folder %}<p class="files">This table as {% for kind in ("csv", "md", "tex") %}\
 <a href="{{ folder }}/{{ table.name }}.{{ kind }}">{{ kind }}</a> {% endfor %}</p>
 {% endif %}
 </figure>
@@ -187,12 +373,59 @@ _TABLE = ENVIRONMENT.from_string(
 
 _DRAWING = ENVIRONMENT.from_string(
     """\
-<figure class="drawing" id="{{ drawing.name }}">
-<div class="scroll"><img src="{{ folder }}/{{ drawing.name }}.svg" \
-alt="{{ drawing.caption }}"></div>
-<figcaption>{{ drawing.caption }}</figcaption>
-<p class="files">{% for kind in ("svg", "png") %}\
+<figure id="{{ drawing.name }}" \
+class="drawing{{ ' single' if drawing.columns == 1 }}{{ ' on-white' if drawing.on_white }}">
+{% if drawing.legend or drawing.ramp %}
+<ul class="legend">
+{% for mark in drawing.legend %}
+<li>{{ mark.svg() }}{{ mark.label }}</li>
+{% endfor %}
+{% if drawing.ramp %}
+<li class="ramp">{{ drawing.ramp.label }}: {{ drawing.ramp.low }} \
+<i style="background: linear-gradient(to right, {{ drawing.ramp.colours | join(', ') }})"></i> \
+{{ drawing.ramp.high }}</li>
+{% endif %}
+</ul>
+{% endif %}
+<div class="panels" style="--columns: {{ drawing.columns }}; --narrow: {{ drawing.narrow }}; \
+--width: {{ drawing.width }}rem">
+{% for title, svg in drawing.panels %}
+<div class="panel">{% if title %}<h3>{{ title }}</h3>{% endif %}{{ svg | safe }}</div>
+{% endfor %}
+</div>
+<figcaption>{{ drawing.caption }}
+{% if drawing.paper %}<span class="same">{{ drawing.paper }}</span>{% endif %}
+{% if drawing.compared %}<span class="same"><b>Compared with the paper:</b> \
+{{ drawing.compared }}</span>{% endif %}
+</figcaption>
+{% if folder %}<p class="files">This figure as {% for kind in ("svg", "png") %}\
 <a href="{{ folder }}/{{ drawing.name }}.{{ kind }}">{{ kind }}</a> {% endfor %}</p>
+{% endif %}
 </figure>
+"""
+)
+
+_FOLDED = ENVIRONMENT.from_string(
+    """\
+{% for summary, table in tables %}
+<details class="part"><summary>{{ summary }}</summary>
+{{ table.html() | safe }}</details>
+{% endfor %}
+"""
+)
+
+_CARDS = ENVIRONMENT.from_string(
+    """\
+<ul class="cards">
+{% for card in cards %}
+<li class="card"><div><span class="chip {{ card.tone }}">{{ card.status }}</span></div>
+<h3>{{ card.claim }}</h3>
+<p class="figure">{{ card.figure }}</p><p class="unit">{{ card.unit }}</p>
+<p>{{ card.text }}</p>
+{% if card.drawing %}<div class="panel">{{ card.drawing.panels[0][1] | safe }}</div>{% endif %}
+<p class="more"><a href="{{ card.page }}">The evidence\
+<span class="sr">: {{ card.claim }}</span></a></p></li>
+{% endfor %}
+</ul>
 """
 )

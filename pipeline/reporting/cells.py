@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.reporting.blocks import DASH, Cell
+from pipeline.reporting.formatting import show
 from pipeline.reporting.results import Results
 
 
 def name_cell(results: Results, dataset: str) -> Cell:
-    return Cell(results.label(dataset), title=results.difference(dataset))
+    """Links to the glossary where the data are not the paper's file."""
+    label = results.label(dataset)
+    return Cell(label, address=f"data.html#{dataset}" if "†" in label else "")
 
 
 def number(
@@ -17,19 +20,13 @@ def number(
     decimals: int | None = 3,
     paper: float | None = None,
     bold: bool = False,
-    title: str = "",
+    why: str = "",
 ) -> Cell:
-    """A number with so many decimals; with None, as short as three digits allow."""
+    """A number with this many decimals; with None, three significant digits."""
     printed = "" if paper is None else show(paper, decimals)
     if value is None:
-        return Cell("–", paper=printed, title="no result")
-    return Cell(show(value, decimals), value, printed, bold, title)
-
-
-def show(value: float, decimals: int | None) -> str:
-    if decimals is None:
-        return f"{value:.3g}"
-    return f"{value:,.{decimals}f}".replace(",", " ")
+        return Cell("–", paper=printed)
+    return Cell(show(value, decimals), value, printed, bold, why)
 
 
 def text(value: str) -> Cell:

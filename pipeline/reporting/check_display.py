@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from pipeline.reporting.checking import Check
-from pipeline.reporting.verdicts import VERDICTS, Compared, counts
+from pipeline.reporting.sentences import outcome_counts
+from pipeline.reporting.verdicts import Compared, counts
 
-COLOURS = {"matches": "green", "better": "green", "differs": "red"}
-RULINGS = {"holds": "green", "does not hold": "red"}
+COLOURS = {
+    "matches": "green",
+    "agrees": "green",
+    "better": "green",
+    "worse": "red",
+    "differs": "red",
+    "holds in both": "green",
+    "only in the paper": "red",
+}
 
 
 def show(check: Check, everything: bool = False, console: Console | None = None) -> None:
@@ -19,19 +30,34 @@ def show(check: Check, everything: bool = False, console: Console | None = None)
         _tables(check, everything, console)
     else:
         _lines(check, everything, console)
-    found = counts(check.numbers)
-    summary = ", ".join(f"{found[name]} {name}" for name in VERDICTS)
-    console.print(f"{len(check.numbers)} numbers: {summary}", soft_wrap=True, highlight=False)
+    for line in summary(check):
+        console.print(line, soft_wrap=True, highlight=False)
+
+
+def summary(check: Check) -> list[str]:
+    """Results, inputs and sentences, each counted apart."""
+    agreeing = sum(ranking.agrees for ranking in check.rankings)
+    lines = [
+        f"results: {_listed(counts(check.numbers))}",
+        f"inputs: {_listed(counts(check.numbers, 'input'))}",
+        f"rankings of Table 3: as in the paper on {agreeing} of {len(check.rankings)} datasets",
+        f"sentences, comparable datasets: {_listed(outcome_counts(check.sentences))}",
+        f"sentences, all datasets: {_listed(outcome_counts(check.sentences, every=True))}",
+    ]
     if check.unexplained:
-        console.print(
-            f"{len(check.unexplained)} differences have no note in reports/paper.yaml",
-            soft_wrap=True,
-            highlight=False,
+        lines.append(
+            f"{len(check.unexplained)} numbers that are better, worse or differ have no note in "
+            "reports/paper.yaml"
         )
+    return lines
+
+
+def _listed(found: Mapping[Any, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in found.items())
 
 
 def _shown(check: Check, everything: bool) -> list[Compared]:
-    return [c for c in check.numbers if everything or c.verdict == "differs"]
+    return [c for c in check.numbers if everything or c.is_open]
 
 
 def _number(value: float | None) -> str:
@@ -44,7 +70,8 @@ def _lines(check: Check, everything: bool, console: Console) -> None:
         line += f", allowed ±{_number(c.allowed)}" + (f"; {c.note}" if c.note else "")
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     for judged in check.sentences:
-        line = f"{judged.ours.ruling}: {judged.sentence.name}: {judged.ours.evidence}"
+        outcome = judged.comparable.outcome
+        line = f"{outcome}: {judged.sentence.name}: {judged.ours.evidence}"
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -58,12 +85,13 @@ def _tables(check: Check, everything: bool, console: Console) -> None:
             verdict = f"[{colour}]{c.verdict}[/]"
             table.add_row(escape(c.cell), *values, verdict, escape(c.note))
         console.print(table)
-    table = Table("sentence of the paper", "ours", "evidence")
+    table = Table("sentence of the paper", "outcome", "evidence")
     for judged in check.sentences:
-        colour = RULINGS.get(judged.ours.ruling, "dim")
+        outcome = judged.comparable.outcome
+        colour = COLOURS.get(outcome, "dim")
         table.add_row(
             escape(f"“{judged.sentence.quote}” ({judged.sentence.section})"),
-            f"[{colour}]{judged.ours.ruling}[/]",
+            f"[{colour}]{outcome}[/]",
             escape(judged.ours.evidence),
         )
     console.print(table)

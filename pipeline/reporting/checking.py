@@ -1,22 +1,23 @@
-"""The paper check: every number and every sentence, as one JSON-like object."""
+"""The paper check: inputs, results and sentences, each counted apart."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pipeline.reporting.claims import SENTENCES
 from pipeline.reporting.labels import DATASETS
 from pipeline.reporting.numbers import Numbers, from_paper, from_results
 from pipeline.reporting.results import Results
-from pipeline.reporting.sentences import Judged, judge_all
-from pipeline.reporting.verdicts import Compared, compare_all, counts
+from pipeline.reporting.sentences import Judged, judge_all, outcome_counts
+from pipeline.reporting.verdicts import Compared, Ranking, compare_all, counts, rankings
 
 
 @dataclass(frozen=True)
 class Check:
     profile: str
     numbers: list[Compared]
+    rankings: list[Ranking]
     sentences: list[Judged]
 
     @property
@@ -24,23 +25,27 @@ class Check:
         return [compared for compared in self.numbers if compared.unexplained]
 
     def as_json(self) -> dict[str, Any]:
-        rulings = [judged.ours.ruling for judged in self.sentences]
+        agreeing = sum(ranking.agrees for ranking in self.rankings)
         return {
             "profile": self.profile,
-            "counts": counts(self.numbers),
+            "results": counts(self.numbers, "result"),
+            "inputs": counts(self.numbers, "input"),
             "unexplained": len(self.unexplained),
-            "sentence_counts": {
-                name: rulings.count(name) for name in ("holds", "does not hold", "cannot be judged")
-            },
+            "rankings": {"agree": agreeing, "datasets": len(self.rankings)},
+            "sentences": outcome_counts(self.sentences),
+            "sentences_on_all_datasets": outcome_counts(self.sentences, every=True),
             "numbers": [compared.as_json() for compared in self.numbers],
-            "sentences": [judged.as_json() for judged in self.sentences],
+            "ranking_of_each": [asdict(ranking) for ranking in self.rankings],
+            "sentence_of_each": [judged.as_json() for judged in self.sentences],
         }
 
 
 def check(results: Results, numbers: Numbers | None = None) -> Check:
     ours = numbers or from_results(results)
+    comparable = [d for d in results.datasets if d in DATASETS and results.comparable(d)]
     return Check(
         results.settings.params.profile,
         compare_all(results, ours),
-        judge_all(SENTENCES, ours.of(DATASETS), from_paper(results.paper)),
+        rankings(results, ours),
+        judge_all(SENTENCES, ours.of_paper(DATASETS), from_paper(results.paper), comparable),
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from pipeline.reporting.numbers import ALL, Numbers
 from pipeline.reporting.results import Results
+from pipeline.studies import train
 
 DIGITS = 6
 
@@ -37,11 +38,11 @@ def plots(results: Results, numbers: Numbers) -> dict[str, str]:
             rows = [(dimension, _round(error)) for dimension, error in errors.items()]
             files[f"dimension/{dataset}-{model}.csv"] = _csv(("task_parameters", "error"), rows)
     for dataset in results.datasets:
-        for model in results.settings.params.models:
-            trained = results.get("train", dataset, model)
+        for model in results.networks:
+            trained = results.read(train.STUDY, dataset, model)
             if trained:
-                curve = trained["curve"]
-                steps = list(zip(curve["epoch"], curve["loss"], curve["rate"], strict=True))
+                curve = trained.curve
+                steps = list(zip(curve.epoch, curve.loss, curve.rate, strict=True))
                 files[f"training/{dataset}-{model}.csv"] = _csv(("epoch", "loss", "rate"), steps)
     return files
 

@@ -5,68 +5,193 @@ from __future__ import annotations
 import io
 import math
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 os.environ.setdefault("MPLBACKEND", "agg")  # before pyplot looks for a screen
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.axis import XAxis, YAxis
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from pipeline.reporting.blocks import Drawing
-from pipeline.reporting.labels import BLACK
+from pipeline.reporting.blocks import Drawing, Mark, Ramp
+from pipeline.reporting.formatting import show
+from pipeline.reporting.svg import GRID, INK, PAPER, SOFT, inline
 
 STYLE: Any = {
     "font.family": "DejaVu Sans",  # comes with matplotlib
     "font.size": 8.5,
     "axes.titlesize": 9,
     "axes.labelsize": 8.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.7,
-    "axes.edgecolor": "#555555",
-    "axes.titleweight": "bold",
+    "axes.edgecolor": SOFT,
+    "axes.facecolor": "none",
     "axes.grid": True,
-    "grid.color": "#e4e4e4",
-    "grid.linewidth": 0.6,
     "axes.axisbelow": True,
-    "xtick.labelsize": 7.5,
-    "ytick.labelsize": 7.5,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.unicode_minus": True,
+    "figure.facecolor": "none",
+    "figure.dpi": 160,  # the layout is found at the resolution that is saved
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
     "lines.linewidth": 1.5,
     "lines.markersize": 4.5,
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-    "figure.dpi": 160,  # the layout is found at the resolution that is saved
-    "savefig.dpi": 160,
-    "svg.hashsalt": "learned-context",  # names inside the SVG, the same every time
-    "svg.fonttype": "path",  # looks the same where the font is not installed
     "path.simplify_threshold": 0.5,
+    "savefig.dpi": 160,
+    "svg.fonttype": "none",  # text stays text: it can be read aloud, searched and recoloured
+    "svg.hashsalt": "learned-context",  # names inside the SVG, the same every time
+    "text.color": INK,
+    "xtick.color": SOFT,
+    "xtick.labelcolor": INK,
+    "xtick.labelsize": 7.8,
+    "ytick.color": SOFT,
+    "ytick.labelcolor": INK,
+    "ytick.labelsize": 7.8,
 }
 SEQUENTIAL = "viridis"
+SMALL, WIDE = (2.15, 1.85), (5.4, 3.2)  # inches; a wide panel is as wide as a phone can show
+
+Item = TypeVar("Item")
+Paint = Callable[[Axes, Item], None]
 
 
-def use_style() -> None:
+def draw(
+    name: str,
+    caption: str,
+    items: Mapping[str, Item],
+    paint: Paint[Item],
+    *,
+    size: tuple[float, float] = SMALL,
+    columns: int = 5,
+    narrow: int = 2,
+    legend: Sequence[Mark] = (),
+    ramp: Ramp | None = None,
+    on_white: bool = False,
+    paper: str = "",
+    compared: str = "",
+) -> Drawing:
+    """A figure with one panel for each item, title -> item; `paint` draws one of them.
+
+    On the page each panel is an image of its own, so that a phone can show two in a row. The
+    files hold all of them on one sheet.
+    """
     mpl.rcdefaults()
-    mpl.rcParams.update(STYLE)
+    with mpl.rc_context(STYLE):
+        panels = []
+        for place, (title, item) in enumerate(items.items()):
+            tight = ConstrainedLayoutEngine(w_pad=0.02, h_pad=0.02)
+            figure = Figure(figsize=size, layout=tight)
+            paint(figure.subplots(), item)
+            label = title or caption
+            panels.append((title, inline(_svg(figure), f"{name}-{place}", label)))
+        sheet = _laid_out(_sheet(items, paint, size, columns, legend, ramp))
+        return Drawing(
+            name,
+            caption,
+            _svg(sheet),
+            _png(sheet),
+            panels,
+            columns=min(columns, max(1, len(items))),
+            narrow=min(narrow, max(1, len(items))),
+            width=round(size[0] * 7.4, 1),
+            legend=legend,
+            ramp=ramp,
+            on_white=on_white,
+            paper=paper,
+            compared=compared,
+        )
 
 
-def panels(
-    count: int, columns: int = 5, width: float = 2.2, height: float = 1.9, **options: Any
-) -> tuple[Figure, list[Axes]]:
-    """A figure of `count` small panels, row by row."""
-    use_style()
-    columns = max(1, min(columns, count))
-    rows = math.ceil(count / columns)
-    size = (max(columns * width, 4.2), rows * height + 0.5)
-    figure = Figure(figsize=size, layout="constrained")
-    axes = list(np.ravel(figure.subplots(rows, columns, squeeze=False, **options)))
-    for unused in axes[count:]:
+def picture(
+    name: str, caption: str, paint: Callable[[Axes], None], *, size: tuple[float, float] = WIDE,
+    **options: Any,
+) -> Drawing:  # fmt: skip
+    """A figure with one panel."""
+    return draw(
+        name, caption, {"": None}, lambda axes, _: paint(axes), size=size, columns=1, narrow=1,
+        **options,
+    )  # fmt: skip
+
+
+def sparkline(name: str, label: str, paint: Callable[[Axes], None]) -> Drawing:
+    """A small figure of a card."""
+    return picture(name, label, paint, size=(3.3, 1.5))
+
+
+def _sheet(
+    items: Mapping[str, Item],
+    paint: Paint[Item],
+    size: tuple[float, float],
+    columns: int,
+    legend: Sequence[Mark],
+    ramp: Ramp | None,
+) -> Figure:
+    columns = max(1, min(columns, len(items)))
+    rows = math.ceil(len(items) / columns)
+    width, height = size
+    above = 0.35 * bool(legend or ramp)
+    figure = Figure(
+        figsize=(columns * width, rows * (height + 0.2) + above),
+        layout="constrained",
+        facecolor=PAPER,
+    )
+    axes = list(np.ravel(figure.subplots(rows, columns, squeeze=False)))
+    for axis, (title, item) in zip(axes, items.items(), strict=False):
+        paint(axis, item)
+        axis.set_title(plain(title))
+    for unused in axes[len(items) :]:
         unused.remove()
-    return figure, axes[:count]
+    handles: list[Any] = []
+    for mark in legend:
+        line: Any = mark.line or "none"
+        handles.append(Line2D([], [], color=mark.colour, marker=mark.marker, linestyle=line))
+    labels = [plain(mark.label) for mark in legend]
+    if ramp:
+        ends = Line2D([], [], linestyle="none")
+        handles.append(ends)
+        labels.append(plain(f"{ramp.label}: {ramp.low} (dark) to {ramp.high} (light)"))
+    if handles:
+        room = columns * width / 1.6
+        figure.legend(
+            handles, labels, loc="outside upper left", ncols=max(1, min(len(labels), int(room)))
+        )
+    return figure
+
+
+def _laid_out(figure: Figure) -> Figure:
+    """The layout is found once, not for every format."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure
+
+
+def _svg(figure: Figure) -> bytes:
+    return _saved(figure, "svg", {"Date": None, "Creator": None})
+
+
+def _png(figure: Figure) -> bytes:
+    return _saved(figure, "png", {"Software": None})
+
+
+def _saved(figure: Figure, kind: str, metadata: dict[str, None]) -> bytes:
+    """Without dates, versions or random names."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format=kind, metadata=metadata)
+    return stream.getvalue()
 
 
 def plain(text: str) -> str:
@@ -74,40 +199,61 @@ def plain(text: str) -> str:
     return " ".join(text.split()).replace("\\", "/").replace("$", r"\$")
 
 
-def legend_above(figure: Figure, axes: Axes) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=max(1, len(labels)))
+def shades(count: int = 9) -> list[str]:
+    return [to_hex(shade) for shade in colormaps[SEQUENTIAL](np.linspace(0, 0.95, count))]
 
 
-def finish(figure: Figure, name: str, caption: str) -> Drawing:
-    """SVG and PNG without dates, versions or random names."""
-    svg, png = io.BytesIO(), io.BytesIO()
-    with mpl.rc_context(STYLE):
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # the layout is found: do not search for it twice more
-        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-        figure.savefig(png, format="png", metadata={"Software": None})
-    return Drawing(name, caption, svg.getvalue(), png.getvalue())
+def colour_bar(label: str, low: float, high: float) -> Ramp:
+    return Ramp(label, show(low), show(high), shades())
+
+
+def shade(value: float, low: float, high: float) -> str:
+    place = (value - low) / (high - low) if high > low else 0.5
+    return to_hex(colormaps[SEQUENTIAL](0.95 * place))
 
 
 def reference_line(axes: Axes, height: float = 1.0) -> None:
-    axes.axhline(height, color=BLACK, linewidth=0.9, linestyle=":", zorder=1)
+    axes.axhline(height, color=SOFT, linewidth=0.9, linestyle=":", zorder=1)
+
+
+def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]], gap: float = 0.11) -> None:
+    """Write (y, text, colour) at the right edge, moved apart where they would overlap."""
+    to_axes = axes.transData + axes.transAxes.inverted()
+    low = axes.get_xlim()[0]
+    places = sorted((to_axes.transform((low, y))[1], text, colour) for y, text, colour in ends)
+    heights = [place for place, *_ in places]
+    for _ in range(50):  # push neighbours apart, both by the same
+        for i in range(len(heights) - 1):
+            overlap = gap - (heights[i + 1] - heights[i])
+            if overlap > 1e-9:
+                heights[i] -= overlap / 2
+                heights[i + 1] += overlap / 2
+    for height, (_, text, colour) in zip(heights, places, strict=True):
+        axes.text(
+            1.02, height, plain(text), color=colour, transform=axes.transAxes, va="center",
+            ha="left", fontsize=8, fontweight="bold",
+        )  # fmt: skip
 
 
 def log_scale(axis: XAxis | YAxis) -> None:
     """Plain numbers at a few places where the values span less than two decades."""
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})
     low, high = axis.get_view_interval()
-    if high > 100 * low:
-        return
-    if high > 20 * low:
+    if high <= 20 * low:
+        axis.set_major_locator(
+            LogLocator(subs=(1.0, 2.0, 5.0), numticks=5) if high > 5 * low else MaxNLocator(4)
+        )
+    elif high <= 100 * low:
         axis.set_major_locator(LogLocator(subs=(1.0, 3.0), numticks=5))
-    elif high > 5 * low:
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=5))
     else:
-        axis.set_major_locator(MaxNLocator(4))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+        axis.set_major_locator(LogLocator(numticks=5))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
     axis.set_minor_formatter(NullFormatter())
+
+
+def tick(value: float) -> str:
+    text = show(value)
+    return text.rstrip("0").rstrip(".") if "." in text and "×" not in text else text
 
 
 def log_ticks(axes: Axes, values: Sequence[float], labels: Sequence[str]) -> None:

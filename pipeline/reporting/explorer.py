@@ -1,4 +1,4 @@
-"""The task explorer as a block of a page: its data and its scripts stand in the page itself."""
+"""The task explorer as a block of a page: its data and its scripts are in the page itself."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ SCRIPTS = ("chart.js", "explorer.js")
 
 @dataclass(frozen=True)
 class Explorer:
-    """Maps of tasks that a reader can search, colour and move in; see scripts/explorer.js."""
+    """Maps of tasks that a reader can search, colour and move in; see assets/explorer.js."""
 
     caption: str
     datasets: Sequence[dict[str, Any]]
     palette: Sequence[str]  # from the lowest value to the highest
+    opening: dict[str, str]  # what is shown first: dataset and task
 
     def html(self, folder: str = "") -> str:
-        content = {"datasets": self.datasets, "palette": self.palette}
+        content = {"datasets": self.datasets, "palette": self.palette, "opening": self.opening}
         # `<`, `>`, `&` and `'` become escapes of JSON: no name can end the element or open one.
         data = htmlsafe_json_dumps(content, allow_nan=False, separators=(",", ":"))
-        scripts = package_files("pipeline.reporting").joinpath("scripts")
-        source = "".join(scripts.joinpath(name).read_text("utf-8") for name in SCRIPTS)
+        assets = package_files("pipeline.reporting").joinpath("assets")
+        source = "".join(assets.joinpath(name).read_text("utf-8") for name in SCRIPTS)
         return _EXPLORER.render(caption=self.caption, data=data, source=Markup(source))
 
     def _repr_html_(self) -> str:
@@ -38,19 +39,20 @@ class Explorer:
 _EXPLORER = ENVIRONMENT.from_string(
     """\
 <figure class="explorer" id="explorer">
-<noscript><p class="missing">The explorer needs JavaScript, which is switched off here. What \
-follows below it does not.</p></noscript>
+<noscript><p class="missing">The explorer needs JavaScript, which is switched off here. The \
+figures and the table below do not.</p></noscript>
 <div data-part="live" hidden>
 <div class="controls">
 <label>Dataset <select data-part="dataset"></select></label>
 <label>Task <input data-part="task" type="search" list="explorer-tasks" autocomplete="off" \
 spellcheck="false"></label>
 <datalist id="explorer-tasks" data-part="tasks"></datalist>
-<label>Coloured by <select data-part="colour"></select></label>
-<span class="ramp"><span data-part="low"></span><i data-part="ramp"></i>\
-<span data-part="high"></span></span>
-<span class="problem" data-part="problem" role="status"></span>
+<label>Colour <select data-part="colour"></select></label>
+<label data-part="feature-box">Along <select data-part="feature"></select></label>
 </div>
+<p class="ramp"><span data-part="low"></span><i data-part="ramp"></i>\
+<span data-part="high"></span></p>
+<p class="problem" data-part="problem" role="status"></p>
 <div class="views">
 <div>
 <svg data-part="map" viewBox="0 0 480 380" tabindex="0" role="application" \
@@ -62,15 +64,19 @@ aria-label="Map of the tasks; arrow keys go to the next task in a direction"></s
 <div data-part="response">
 <svg data-part="curve" viewBox="0 0 480 380" role="img" aria-label="Predictions along one feature">\
 </svg>
+<ul class="legend" data-part="key"></ul>
 <div class="controls">
-<label>β₁ <input data-part="beta0" type="range"> <output data-part="value0"></output></label>
-<label>β₂ <input data-part="beta1" type="range"> <output data-part="value1"></output></label>
-<button type="button" data-part="back">back to the task</button>
+<label>β₁ <span><input data-part="beta0" type="range"> <output data-part="value0"></output></span>\
+</label>
+<label>β₂ <span><input data-part="beta1" type="range"> <output data-part="value1"></output></span>\
+</label>
+<button type="button" data-part="back">Back to the task</button>
 </div>
 <p data-part="range"></p>
-<p class="footnote" data-part="note"></p>
+<p class="files" data-part="note"></p>
 </div>
 </div>
+<p class="files" data-part="network"></p>
 </div>
 <figcaption>{{ caption }}</figcaption>
 </figure>

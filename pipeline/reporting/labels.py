@@ -1,8 +1,11 @@
-"""How datasets, models and hyperparameters are called and drawn, everywhere alike."""
+"""How datasets, models, features and hyperparameters are called and drawn, everywhere alike."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from learned_context.networks.registry import ARCHITECTURES
+from pipeline.reporting.svg import INK
 
 DATASETS = {
     "frequency": "Frequency",
@@ -18,10 +21,37 @@ DATASETS = {
 }
 """The paper's ten, in its order."""
 
+FEATURES = {
+    "schools": {
+        "free_meals": "pupils with free school meals",
+        "vr1_share": "pupils in the top reasoning band",
+        "vr_band": "verbal reasoning band",
+        "ethnic_group": "ethnic group",
+        "school_gender": "school for boys, girls or both",
+        "denomination": "denomination of the school",
+    },
+    "bike_sharing": {
+        "hr": "hour of the day",
+        "workingday": "working day",
+        "weathersit": "weather (1 clear to 4 storm)",
+        "temp": "temperature",
+        "hum": "humidity",
+        "windspeed": "wind speed",
+    },
+    "inflation": {"time": "year"},
+}
+"""What a column of a file is called where people read it."""
+
 
 def dataset_label(name: str) -> str:
-    """A dataset of one's own has no name in the paper."""
+    """A user's own dataset has no name in the paper."""
     return DATASETS.get(name, name.replace("_", " ").capitalize())
+
+
+def feature_label(dataset: str, name: str, unit: str = "") -> str:
+    """A column's name in words, with its unit."""
+    label = FEATURES.get(dataset, {}).get(name, name.replace("_", " "))
+    return f"{label} ({unit})" if (unit and unit != "years") or (unit and label == "age") else label
 
 
 @dataclass(frozen=True)
@@ -32,20 +62,30 @@ class ModelStyle:
     marker: str
 
 
-# The palette of Okabe and Ito, told apart by colour-blind readers too. LC in blue circles and LL
-# in green diamonds are the paper's.
-BLUE, GREEN, ORANGE, GREY = "#0072b2", "#009e73", "#d55e00", "#7f7f7f"
-PURPLE, YELLOW, SKY, BLACK = "#cc79a7", "#e69f00", "#56b4e9", "#222222"
+# The palette of Okabe and Ito, which colour-blind readers can tell apart. LC in blue circles and
+# LL in green diamonds are the paper's.
+BLUE, GREEN, ORANGE, GREY = "#0072b2", "#009e73", "#d55e00", "#808890"
+PURPLE, YELLOW, SKY, BLACK = "#cc79a7", "#e69f00", "#56b4e9", INK
 
-MODELS = {
-    "lc": ModelStyle("LC", "learned context", BLUE, "o"),
-    "cs": ModelStyle("CS", "context sensitive", ORANGE, "s"),
-    "ll": ModelStyle("LL", "last layer", GREEN, "D"),
-    "lme": ModelStyle("LME", "linear mixed effects", PURPLE, "^"),
-    "lr": ModelStyle("LR", "linear regression", YELLOW, "v"),
-    "fs": ModelStyle("FS", "fully shared network", GREY, "X"),
+LINEAR = {"lme": "linear mixed effects", "lr": "linear regression"}
+_DRAWN = {
+    "lc": (BLUE, "o"),
+    "cs": (ORANGE, "s"),
+    "ll": (GREEN, "D"),
+    "lme": (PURPLE, "^"),
+    "lr": (YELLOW, "v"),
+    "fs": (GREY, "X"),
 }
-"""The columns of Table 2, in its order."""
+_SPARE = ((SKY, "P"), ("#8c564b", "*"), ("#4b0082", "h"), ("#117733", "<"))
+
+
+def model_style(name: str) -> ModelStyle:
+    """Of an architecture of the library, or of a linear model."""
+    title = LINEAR.get(name) or ARCHITECTURES[name].title
+    others = [model for model in ARCHITECTURES if model not in _DRAWN]
+    colour, marker = _DRAWN.get(name) or _SPARE[others.index(name) % len(_SPARE)]
+    return ModelStyle(name.upper() if len(name) < 4 else name.capitalize(), title, colour, marker)
+
 
 DIMENSION_COLOURS = {2: SKY, 4: BLUE, 8: BLACK, 1: YELLOW, 16: PURPLE}
 
@@ -59,39 +99,3 @@ HYPERPARAMETERS = {
 """The rows of Table 6."""
 
 ESTIMATORS = {"lipo": "LIPO", "gauss_newton": "Gauss-Newton"}
-
-PAGES = {
-    "index": "Summary",
-    "base": "Base performance",
-    "repeats": "Repeated training",
-    "sizes": "Data size",
-    "dimension": "Task dimension",
-    "holdout": "Hold-out tasks",
-    "task_parameters": "Task parameters",
-    "explore": "Task explorer",
-    "search": "Search and training",
-    "theory": "Theory",
-    "data": "Data",
-    "methods": "Methods",
-    "check": "Paper check",
-    "reproduce": "Reproduce",
-}
-"""page: its title, in the order of the navigation."""
-
-LEADS = {
-    "index": "What came out, ours beside the paper's.",
-    "base": "Table 2, and what stands behind its numbers.",
-    "repeats": "Table 3: how much of an error is the luck of a seed.",
-    "sizes": "Table 4: networks tuned and trained on fewer rows.",
-    "dimension": "How many task parameters are needed, and what two of them mean.",
-    "holdout": "Table 5: new tasks on a frozen network, by the paper's optimiser and by another.",
-    "task_parameters": "What one task parameter means, on data that can be drawn.",
-    "explore": "The tasks of every dataset on a map, and the response as a task parameter moves.",
-    "search": "Table 6, what the searches chose, and how the trainings went.",
-    "theory": "The paper's constructions, computed; its diagrams, drawn.",
-    "data": "Table 1, editions, hashes, and rows that stand on both sides of a split.",
-    "methods": "Every choice where the paper is silent, with the key that changes it.",
-    "check": "Each number beside the paper's, each sentence with its evidence.",
-    "reproduce": "The commands, and what made the results that stand here.",
-}
-"""page: one sentence below its title."""

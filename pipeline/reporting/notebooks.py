@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipeline.errors import UserError
+from learned_context.errors import UserError
+from learned_context.files import parse_file
+from pipeline import settings
 from pipeline.files import Files
 
 KERNEL = "report"
@@ -18,9 +20,12 @@ KERNEL = "report"
 
 def run_notebook(files: Files, page: str) -> None:
     """Execute the page's notebook; it writes the page. The executed copy holds times: scratch."""
+    settings.load(files)  # a mistake there is found before a kernel starts
     source = files.root / "reports" / "notebooks" / f"{page}.ipynb"
+    restore = f"restore it with `git checkout {source}`"
     if not source.exists():
-        raise UserError(f"{source}: does not exist; restore it with `git checkout`")
+        raise UserError(f"{source}: does not exist; {restore}")
+    parse_file(source, _validate, "notebook", restore)
     target = files.scratch("report", f"{page}.ipynb")
     target.parent.mkdir(parents=True, exist_ok=True)
     with _own_kernel():
@@ -32,6 +37,7 @@ def run_notebook(files: Files, page: str) -> None:
                 str(target),
                 parameters={"root": str(files.root)},
                 kernel_name=KERNEL,
+                language="python",
                 progress_bar=False,
                 cwd=None,
                 log_output=False,
@@ -39,11 +45,20 @@ def run_notebook(files: Files, page: str) -> None:
         except papermill.PapermillExecutionError as error:
             if error.ename == "UserError":
                 raise UserError(error.evalue) from None
-            raise
+            raise UserError(
+                f"{source}: cell {error.cell_index} ends with {error.ename}: {error.evalue}; "
+                f"correct the cell, or {restore}"
+            ) from error
         except RuntimeError as error:  # what the kernel's client raises when the kernel is gone
             raise UserError(
                 f"{source}: its kernel ended ({error}), perhaps for want of memory; run it again"
             ) from None
+
+
+def _validate(source: Path) -> None:
+    import nbformat
+
+    nbformat.validate(nbformat.read(source, as_version=4))
 
 
 @contextmanager

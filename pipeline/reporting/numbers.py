@@ -10,16 +10,22 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from pipeline.reporting.labels import MODELS
-from pipeline.reporting.paper import Paper
-from pipeline.reporting.results import Result, Results
+from pipeline.reporting.labels import LINEAR
+from pipeline.reporting.paper import COLUMNS, COMPARED, Paper
+from pipeline.reporting.results import Results
+from pipeline.studies import adapt, linear, train
+from pipeline.studies import dimension as dimension_study
+from pipeline.studies import repeats as repeats_study
+from pipeline.studies import sizes as sizes_study
+from pipeline.studies.framework.results import Scored
+from pipeline.tables.description import TableDescription
 
 ByModel = dict[str, dict[str, float]]  # dataset -> model -> value
 ALL = 1.0  # all training rows
 
 
 @dataclass(frozen=True)
-class Repeats:
+class RepeatsCell:
     """Table 3's cell: relative to LC's base error."""
 
     low: float
@@ -31,7 +37,7 @@ class Repeats:
 class Numbers:
     std: dict[str, float] = field(default_factory=dict)
     base: ByModel = field(default_factory=dict)
-    repeats: dict[str, dict[str, Repeats]] = field(default_factory=dict)
+    repeats: dict[str, dict[str, RepeatsCell]] = field(default_factory=dict)
     sizes: dict[float, ByModel] = field(default_factory=dict)
     """share of the rows -> dataset -> model -> error relative to the standard deviation"""
     dimension: dict[str, dict[str, dict[int, float]]] = field(default_factory=dict)
@@ -39,118 +45,148 @@ class Numbers:
     holdout: dict[str, dict[str, dict[int, dict[float, float]]]] = field(default_factory=dict)
     """estimator -> dataset -> task parameters -> share -> error relative to LC's base error"""
 
-    def of(self, datasets: Container[str]) -> Numbers:
-        """The numbers of these datasets alone."""
+    def of_paper(self, datasets: Container[str]) -> Numbers:
+        """Of these datasets and the paper's models alone: what its sentences are about."""
 
-        def kept(by_dataset: dict[str, Any]) -> dict[str, Any]:
-            return {name: value for name, value in by_dataset.items() if name in datasets}
+        def models(row: dict[str, Any]) -> dict[str, Any]:
+            return {model: value for model, value in row.items() if model in COLUMNS["base"]}
+
+        def kept(by_dataset: dict[str, Any], keep: Any = models) -> dict[str, Any]:
+            return {name: keep(row) for name, row in by_dataset.items() if name in datasets}
 
         return Numbers(
-            kept(self.std),
+            kept(self.std, float),
             kept(self.base),
             kept(self.repeats),
             {share: found for share, rows in self.sizes.items() if (found := kept(rows))},
             kept(self.dimension),
-            {name: found for name, rows in self.holdout.items() if (found := kept(rows))},
+            {name: found for name, rows in self.holdout.items() if (found := kept(rows, dict))},
         )
 
 
-def properties(info: Result | None) -> dict[str, float]:
+def properties(info: TableDescription | None) -> dict[str, float]:
     """Table 1's row."""
     if info is None:
         return {}
     return {
-        "features": len(info["features"]),
-        "tasks": len(info["tasks"]),
-        "train": info["rows"]["train"],
-        "test": info["rows"]["test"],
-        "std": info["std"],
+        "features": len(info.features),
+        "tasks": len(info.tasks),
+        "train": info.rows.train,
+        "test": info.rows.test,
+        "std": info.std,
     }
 
 
 def from_results(results: Results) -> Numbers:
-    numbers = Numbers()
+    """All of it; a page that needs one table's numbers calls that table's function."""
+    return Numbers(
+        standard_deviations(results),
+        base(results),
+        repeats(results),
+        sizes(results),
+        dimension(results),
+        holdout(results),
+    )
+
+
+def standard_deviations(results: Results) -> dict[str, float]:
+    infos = {dataset: results.info(dataset) for dataset in results.datasets}
+    return {dataset: info.std for dataset, info in infos.items() if info}
+
+
+def base(results: Results) -> ByModel:
+    """Table 2: test errors in the target's unit."""
+    found: ByModel = {}
     for dataset in results.datasets:
-        _base(results, dataset, numbers)
-        _sizes(results, dataset, numbers)
-        reference = numbers.base.get(dataset, {}).get("lc")
-        if reference:
-            _repeats(results, dataset, reference, numbers)
-            _dimension(results, dataset, reference, numbers)
-            _holdout(results, dataset, reference, numbers)
-    return numbers
+        errors = {model: scored(results, dataset, model) for model in results.models}
+        row = {model: outcome.rmse for model, outcome in errors.items() if outcome}
+        if row:
+            found[dataset] = row
+    return found
 
 
-def _base(results: Results, dataset: str, numbers: Numbers) -> None:
-    params, linear = results.settings.params, results.get("linear", dataset, "linear")
-    found: dict[str, float] = {}
-    for model in MODELS:
-        if model in ("lr", "lme"):
-            result = linear and linear[model]
-        else:
-            result = results.get("train", dataset, model) if model in params.models else None
-        if result:
-            found[model] = result["rmse"]
-            numbers.std[dataset] = result["rmse"] / result["normalised"]
-    if found:
-        numbers.base[dataset] = found
+def scored(results: Results, dataset: str, model: str) -> Scored | None:
+    """A model's errors in the base study, linear or not."""
+    if model in LINEAR:
+        fitted = results.read(linear.STUDY, dataset)
+        return getattr(fitted, model) if fitted else None
+    return results.read(train.STUDY, dataset, model)
 
 
-def _repeats(results: Results, dataset: str, reference: float, numbers: Numbers) -> None:
-    for model in results.settings.params.compared:
-        result = results.get("repeats", dataset, model)
-        if result:
-            numbers.repeats.setdefault(dataset, {})[model] = Repeats(
-                result["min"] / reference, result["max"] / reference, result["diverged"]
-            )
+def references(results: Results) -> dict[str, float]:
+    """LC's error in Table 2, to which Tables 3 and 5 and the dimension study are relative."""
+    trained = {d: results.read(train.STUDY, d, "lc") for d in results.datasets}
+    return {dataset: result.rmse for dataset, result in trained.items() if result}
 
 
-def _sizes(results: Results, dataset: str, numbers: Numbers) -> None:
-    for model in results.settings.params.compared:
-        base = results.get("train", dataset, model)
-        smaller = results.get("sizes", dataset, model)
-        found = {ALL: base} if base else {}
-        found |= {
-            float(share): r for share, r in (smaller or {"fractions": {}})["fractions"].items()
-        }
-        for share, result in found.items():
-            by_dataset = numbers.sizes.setdefault(share, {})
-            by_dataset.setdefault(dataset, {})[model] = result["normalised"]
+def repeats(results: Results) -> dict[str, dict[str, RepeatsCell]]:
+    found: dict[str, dict[str, RepeatsCell]] = {}
+    for dataset, reference in references(results).items():
+        for model in results.taking_part(repeats_study.STUDY):
+            result = results.read(repeats_study.STUDY, dataset, model)
+            if result:
+                found.setdefault(dataset, {})[model] = RepeatsCell(
+                    result.min / reference, result.max / reference, result.diverged
+                )
+    return found
 
 
-def _dimension(results: Results, dataset: str, reference: float, numbers: Numbers) -> None:
-    for model in results.settings.params.varied:
-        result = results.get("dimension", dataset, model)
-        if result:
-            numbers.dimension.setdefault(dataset, {})[model] = {
-                int(dimension): outcome["rmse"] / reference
-                for dimension, outcome in result["dimensions"].items()
-            }
+def sizes(results: Results) -> dict[float, ByModel]:
+    found: dict[float, ByModel] = {}
+    for dataset in results.datasets:
+        for model in results.taking_part(sizes_study.STUDY):
+            full = results.read(train.STUDY, dataset, model)
+            smaller = results.read(sizes_study.STUDY, dataset, model)
+            errors = {ALL: full.normalised} if full else {}
+            if smaller:
+                errors |= {float(s): one.normalised for s, one in smaller.fractions.items()}
+            for share, error in errors.items():
+                found.setdefault(share, {}).setdefault(dataset, {})[model] = error
+    return found
 
 
-def _holdout(results: Results, dataset: str, reference: float, numbers: Numbers) -> None:
+def dimension(results: Results) -> dict[str, dict[str, dict[int, float]]]:
+    found: dict[str, dict[str, dict[int, float]]] = {}
+    for dataset, reference in references(results).items():
+        for model in results.taking_part(dimension_study.STUDY):
+            result = results.read(dimension_study.STUDY, dataset, model)
+            if result:
+                found.setdefault(dataset, {})[model] = {
+                    int(count): outcome.rmse / reference
+                    for count, outcome in result.dimensions.items()
+                }
+    return found
+
+
+def holdout(results: Results) -> dict[str, dict[str, dict[int, dict[float, float]]]]:
     """The mean over the three groups, as the paper averages "over all iterations"."""
-    result = results.get("adapt", dataset, "lc")
-    if not result:
-        return
-    groups: dict[tuple[str, int, float], list[float]] = {}
-    for fit in result["fits"]:
-        for estimator in ("lipo", "gauss_newton"):
-            if estimator in fit:
-                key = (estimator, fit["task_dim"], fit["share"])
-                groups.setdefault(key, []).append(fit[estimator]["rmse"])
-    for (estimator, dimension, share), errors in groups.items():
-        by_dataset = numbers.holdout.setdefault(estimator, {}).setdefault(dataset, {})
-        by_dataset.setdefault(dimension, {})[share] = fmean(errors) / reference
+    found: dict[str, dict[str, dict[int, dict[float, float]]]] = {}
+    for dataset, reference in references(results).items():
+        result = results.read(adapt.STUDY, dataset, "lc")
+        groups: dict[tuple[str, int, float], list[float]] = {}
+        for fit in result.fits if result else ():
+            for estimator, adapted in (("lipo", fit.lipo), ("gauss_newton", fit.gauss_newton)):
+                if adapted:
+                    key = (estimator, fit.task_dim, fit.share)
+                    groups.setdefault(key, []).append(adapted.rmse)
+        for (estimator, count, share), errors in groups.items():
+            by_dataset = found.setdefault(estimator, {}).setdefault(dataset, {})
+            by_dataset.setdefault(count, {})[share] = fmean(errors) / reference
+    return found
+
+
+def task_parameters(results: Results, dataset: str, count: int) -> dict[str, list[float]]:
+    """task -> its parameters, of the LC network with this many of them."""
+    if dataset not in results.datasets:
+        return {}
+    result = results.read(dimension_study.STUDY, dataset, "lc")
+    outcome = result.dimensions.get(str(count)) if result else None
+    return dict(outcome.task_parameters or {}) if outcome else {}
 
 
 def scalar_parameters(results: Results, dataset: str) -> dict[str, float]:
     """task -> its one task parameter."""
-    if dataset not in results.datasets:
-        return {}
-    result = results.get("dimension", dataset, "lc")
-    one = (result or {"dimensions": {}})["dimensions"].get("1", {})
-    return {task: values[0] for task, values in one.get("task_parameters", {}).items()}
+    return {task: values[0] for task, values in task_parameters(results, dataset, 1).items()}
 
 
 def from_paper(paper: Paper) -> Numbers:
@@ -168,8 +204,10 @@ def from_paper(paper: Paper) -> Numbers:
     numbers.base = rows("base")
     for dataset, row in rows("repeats").items():
         numbers.repeats[dataset] = {
-            model: Repeats(row[f"{model} min"], row[f"{model} max"], int(row[f"{model} diverged"]))
-            for model in ("lc", "cs", "ll")
+            model: RepeatsCell(
+                row[f"{model} min"], row[f"{model} max"], int(row[f"{model} diverged"])
+            )
+            for model in COMPARED
         }
     for dataset, row in rows("sizes").items():
         for column, value in row.items():

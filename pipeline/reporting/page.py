@@ -3,43 +3,88 @@
 from __future__ import annotations
 
 from importlib.resources import files as package_files
-from typing import TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from markupsafe import Markup
 
-from pipeline.files import write_bytes, write_text
-from pipeline.reporting.blocks import ENVIRONMENT, Drawing, Table, Text
-from pipeline.reporting.explorer import Explorer
-from pipeline.reporting.labels import LEADS, PAGES
+from learned_context.errors import UserError
+from learned_context.files import write_bytes
+from pipeline.files import write_text
+from pipeline.reporting import site
+from pipeline.reporting.blocks import ENVIRONMENT, Drawing, Table, Text, heading, prose
 from pipeline.reporting.results import Results
 
-Block = Text | Table | Drawing | Explorer
-AnyBlock = TypeVar("AnyBlock", bound=Block)
+
+class PageBlock(Protocol):
+    def html(self, folder: str = "") -> str: ...
+
+
+AnyBlock = TypeVar("AnyBlock", bound=PageBlock)
+
+PAPER = "https://arxiv.org/abs/2303.00788"
+DOI = "https://doi.org/10.48550/arXiv.2303.00788"
+
+
+class Address(NamedTuple):
+    address: str
+    text: str
 
 
 class Page:
     def __init__(self, name: str, results: Results) -> None:
         self.name = name
         self.results = results
-        self.blocks: list[Block] = []
+        self.blocks: list[PageBlock] = []
         self.folder = results.files.root / "reports" / name
+        self.entries = site.pages(results.files.root)
+        if name not in self.entries:
+            raise UserError(
+                f"{self.folder}.ipynb: no page of the report; valid: {', '.join(self.entries)}"
+            )
+        self.title = self.entries[name].label
+        self.lead: list[tuple[str, Markup]] = []
+        self._related: list[tuple[str, list[Address]]] = []
 
     @classmethod
     def open(cls, name: str, root: str = ".") -> Page:
         return cls(name, Results.open(root))
+
+    def begin(self, title: str, *, question: str, answer: str, caveat: str = "") -> Text:
+        """The finding as the page's title; what was asked, what came out, what limits it."""
+        self.title = title
+        texts = {"Question": question, "Answer": answer, "Caveat": caveat}
+        self.lead = [(term, Markup(" ").join(prose(t))) for term, t in texts.items() if t]
+        return Text(tuple(text for _, text in self.lead), heading=title)
+
+    def section(self, title: str, text: str = "") -> Text:
+        return self.show(heading(title, text))
 
     def show(self, block: AnyBlock) -> AnyBlock:
         """Put a block on the page; a notebook displays what this returns."""
         self.blocks.append(block)
         return block
 
+    def related(self, *pages: str, code: tuple[str, ...] = (), paper: str = "") -> None:
+        """Where to read on: other pages, the notebook and the code behind this one, the paper."""
+        notebook = Address(f"notebooks/{self.name}.ipynb", f"{self.name}.ipynb")
+        module = f"pipeline/reporting/pages/{self.name}.py"
+        self._related = [
+            (
+                "Related pages",
+                [Address(f"{p}.html", self.entries[p].label) for p in pages if p in self.entries],
+            ),
+            ("Notebook of this page", [notebook]),
+            ("Code", [Address(f"../{path}", path) for path in (module, *code)]),
+            ("Data", [Address("inputs.json", "every result file with its SHA-256")]),
+            ("Paper", [Address(PAPER, f"arXiv 2303.00788{paper and ', ' + paper}"),
+                       Address(DOI, "DOI")]),
+        ]  # fmt: skip
+
     def write(self) -> str:
         """The tables and figures into reports/<page>/, the page into reports/<page>.html."""
         written: set[str] = set()
         for block in self.blocks:
-            for suffix, content in _files(block):
-                assert isinstance(block, Table | Drawing)
-                name = f"{block.name}.{suffix}"
+            for name, content in _files(block):
                 assert name not in written, f"{name} is written twice"
                 write_bytes(self.folder / name, content)
                 written.add(name)
@@ -49,19 +94,25 @@ class Page:
         return str(target)
 
     def html(self) -> str:
-        body = "".join(
-            block.html() if isinstance(block, Text) else block.html(self.name)
-            for block in self.blocks
-        )
-        template = package_files("pipeline.reporting").joinpath("template.html").read_text("utf-8")
-        return ENVIRONMENT.from_string(template).render(
-            title=PAGES[self.name],
-            lead=LEADS[self.name],
-            pages=PAGES,
-            current=self.name,
+        entry = self.entries[self.name]
+        if not self._related:
+            self.related()
+        body = "".join(block.html(self.name) for block in self.blocks)
+        return ENVIRONMENT.from_string(asset("page.html")).render(
+            name=self.name,
+            title=self.title,
+            kicker=entry.label,
+            description=entry.about,
+            lead=self.lead,
+            navigation=site.navigation(self.entries),
+            sections=[b for b in self.blocks if isinstance(b, Text) and b.heading],
+            related=[(term, links) for term, links in self._related if links],
             profile=self.results.settings.params.profile,
             missing=sorted(self.results.missing),
+            marked="†" in body,
             body=Markup(body),  # every block has escaped its own content
+            style=Markup(asset("style.css")),
+            script=Markup(asset("report.js")),
         )
 
     def _remove_others(self, written: set[str]) -> None:
@@ -74,10 +125,14 @@ class Page:
                 path.unlink()
 
 
-def _files(block: Block) -> list[tuple[str, bytes]]:
+def asset(name: str) -> str:
+    return package_files("pipeline.reporting").joinpath("assets", name).read_text("utf-8")
+
+
+def _files(block: PageBlock) -> list[tuple[str, bytes]]:
     if isinstance(block, Table):
         texts = {"csv": block.csv(), "md": block.markdown(), "tex": block.tex()}
-        return [(suffix, text.encode()) for suffix, text in texts.items()]
+        return [(f"{block.name}.{kind}", text.encode()) for kind, text in texts.items()]
     if isinstance(block, Drawing):
-        return [("svg", block.svg), ("png", block.png)]
+        return [(f"{block.name}.svg", block.svg), (f"{block.name}.png", block.png)]
     return []

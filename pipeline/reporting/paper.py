@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from pipeline.errors import UserError
+from learned_context.errors import UserError
 from pipeline.files import Files
-from pipeline.reporting.labels import HYPERPARAMETERS, MODELS
+from pipeline.reporting.labels import HYPERPARAMETERS
 from pipeline.settings import Section, load_section
 
 COMPARED = ("lc", "cs", "ll")
 COLUMNS = {
     "datasets": ("features", "tasks", "train", "test", "std"),
-    "base": tuple(MODELS),
+    "base": ("lc", "cs", "ll", "lme", "lr", "fs"),
     "repeats": tuple(f"{m} {what}" for m in COMPARED for what in ("min", "max", "diverged")),
     "sizes": tuple(f"{m} {share}" for share in ("1.0", "0.5", "0.1") for m in COMPARED),
     "holdout": ("2", "4", "8"),
@@ -28,7 +28,6 @@ COLUMNS = {
 
 class PaperTable(Section):
     title: str
-    lower_is_better: bool
     columns: tuple[str, ...]
     decimals: tuple[Annotated[int, Field(ge=0, le=15)], ...] | None = None
     rows: dict[str, tuple[float, ...]]
@@ -45,15 +44,23 @@ class PaperTable(Section):
 
 class Tolerance(Section):
     cells: str
+    edition: str | None = None  # all of them
     relative: Annotated[float, Field(ge=0)] = 0.0
     absolute: Annotated[float, Field(ge=0)] = 0.0
-    reason: str
+    bound: bool = False
+    """The paper's number is an upper bound: how far ours is below it means nothing."""
+    reason: Annotated[str, Field(min_length=1)]
 
 
 class Note(Section):
     cell: str
     profile: str | None = None  # all of them
     note: Annotated[str, Field(min_length=1)]
+    command: Annotated[str, Field(min_length=1)]
+    """What prints the evidence."""
+
+
+Kind = Literal["input", "result"]
 
 
 @dataclass(frozen=True)
@@ -66,18 +73,37 @@ class PaperCell:
     value: float
     allowed: float
     reason: str
-    lower_is_better: bool
-    note: str
+    bound: bool = False
+    note: str = ""
+    command: str = ""
 
     @property
     def name(self) -> str:
         return f"{self.table}/{self.row}/{self.column}"
+
+    @property
+    def kind(self) -> Kind:
+        """What went into the study (sizes, ranges, how often it restarted), or came out of it."""
+        is_input = self.table in ("datasets", "space") or self.column.endswith("diverged")
+        return "input" if is_input else "result"
+
+    @property
+    def same_as(self) -> str:
+        """Table 4's networks on all rows are those of Table 2: the cell that has the verdict."""
+        model, _, share = self.column.partition(" ")
+        return f"base/{self.row}/{model}" if self.table == "sizes" and share == "1.0" else ""
+
+
+class PaperFigure(Section):
+    number: Annotated[int, Field(ge=1)]
+    caption: Annotated[str, Field(min_length=1)]
 
 
 class Paper(Section):
     tables: dict[str, PaperTable]
     tolerances: tuple[Tolerance, ...]
     notes: tuple[Note, ...] = ()
+    figures: dict[str, PaperFigure] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _consistent(self) -> Paper:
@@ -93,7 +119,7 @@ class Paper(Section):
                 raise ValueError(f"tables.space.rows: unknown {name!r}; valid: {valid}")
         names = [name for name, *_ in self._values()]
         for name in names:
-            if not any(fnmatchcase(name, tolerance.cells) for tolerance in self.tolerances):
+            if not any(fnmatchcase(name, t.cells) for t in self.tolerances if t.edition is None):
                 raise ValueError(f"tolerances: none fits {name}")
         for note in self.notes:
             if not any(fnmatchcase(name, note.cell) for name in names):
@@ -106,26 +132,38 @@ class Paper(Section):
                 for index, (column, value) in enumerate(zip(table.columns, values, strict=True)):
                     yield f"{table_name}/{row}/{column}", table_name, row, column, index, value
 
-    def cells(self, profile: str = "") -> Iterator[PaperCell]:
-        """Every printed number, with the notes that hold for results of this profile."""
+    def cells(
+        self, profile: str = "", editions: Mapping[str, str] | None = None
+    ) -> Iterator[PaperCell]:
+        """Every printed number, with what holds for this profile and these datasets' editions."""
         notes = [note for note in self.notes if note.profile in (None, profile)]
         for name, table_name, row, column, index, value in self._values():
-            table = self.tables[table_name]
-            tolerance = next(t for t in self.tolerances if fnmatchcase(name, t.cells))
-            rounding = 0.5 * 10.0 ** -table.decimals[index] if table.decimals else 0.0
-            is_count = table.decimals is not None and table.decimals[index] == 0
+            printed = self.tables[table_name].decimals
+            # A count is exact; of an error the paper prints so many digits.
+            rounding = 0.5 * 10.0 ** -printed[index] if printed and printed[index] else 0.0
+            edition = (editions or {}).get(row)
+            tolerance = next(
+                t
+                for t in self.tolerances
+                if fnmatchcase(name, t.cells) and t.edition in (None, edition)
+            )
+            found = [note for note in notes if fnmatchcase(name, note.cell)]
             yield PaperCell(
                 table_name,
                 row,
                 column,
                 value,
-                tolerance.relative * abs(value)
-                + tolerance.absolute
-                + (0.0 if is_count else rounding),
+                tolerance.relative * abs(value) + tolerance.absolute + rounding,
                 tolerance.reason,
-                table.lower_is_better,
-                " ".join(note.note for note in notes if fnmatchcase(name, note.cell)),
+                tolerance.bound,
+                " ".join(note.note for note in found),
+                "; ".join(dict.fromkeys(note.command for note in found)),
             )
+
+    def figure(self, name: str) -> str:
+        """A figure's number and caption, as a line below ours."""
+        figure = self.figures.get(name)
+        return f"Figure {figure.number} of the paper: “{figure.caption}”" if figure else ""
 
     def value(self, table: str, row: str, column: str) -> float | None:
         """A printed number, or None for a dataset that is not the paper's."""

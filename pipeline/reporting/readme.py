@@ -2,174 +2,181 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from pipeline.errors import UserError
-from pipeline.files import read_json, read_text, write_text
-from pipeline.reporting import benchmarks
+from learned_context.errors import UserError
+from learned_context.files import write_bytes
+from pipeline import checked
+from pipeline.files import read_text, write_text
+from pipeline.reporting import benchmarks, readme_figure, times
 from pipeline.reporting.blocks import Cell, Table
-from pipeline.reporting.cells import name_cell, number, text
-from pipeline.reporting.checking import check
+from pipeline.reporting.cells import number
+from pipeline.reporting.checking import Check, check
+from pipeline.reporting.formatting import duration, listed
+from pipeline.reporting.labels import model_style
+from pipeline.reporting.pages import arena as arena_page
+from pipeline.reporting.pages import check as check_page
+from pipeline.reporting.pages import reproduce
 from pipeline.reporting.results import Results
 
-STUDIES = [
-    "linear",
-    "tune",
-    "train",
-    "repeats",
-    "sizes",
-    "dimension",
-    "holdout",
-    "adapt",
-    "clean",
-    "illustrate",
-]
-BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+NETWORKS = ("lc", "cs", "ll")
+FIGURE = Path("docs", "learned_context.png")
+MOST_METHODS = 8
 
 
 def rewrite(results: Results) -> list[Path]:
-    """Put every generated block between its marks; the README must have them."""
+    """Record the times, and put every generated block between its marks."""
+    measured = times.measure(results)
     written = []
-    for name, block in BLOCKS.items():
+    if measured:
+        checked.write(times.path(results), measured)
+        written.append(times.path(results))
+    for name, blocks in BLOCKS.items():
         path = results.files.root / name
         if path.exists() or name == "README.md":
-            write_text(path, with_block(path, block(results)))
+            write_text(path, with_blocks(path, blocks(results)))
             written.append(path)
+    picture = readme_figure.draw(results)
+    if picture:
+        write_bytes(results.files.root / FIGURE, picture)
+        written.append(results.files.root / FIGURE)
     return written
 
 
-def with_block(path: Path, block: str) -> str:
-    """The text of a file with this block between the marks."""
-    head, begin, rest = read_text(path).partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not (begin and end):
-        raise UserError(f"{path}: the lines {BEGIN} and {END} are needed, in this order")
-    return f"{head}{BEGIN}\n{block}{END}{tail}"
+def write_example(readme: Path) -> None:
+    """Run the README's example, if it has one, and put what it prints below it."""
+    if "<!-- begin: example -->" in read_text(readme):
+        block = f"```text\n{run_example(readme)}```\n"
+        write_text(readme, with_blocks(readme, {"example": block}))
 
 
-def errors_block(results: Results) -> str:
-    """Ours beside the paper's, what it took, on what, and by which command."""
-    runs = _runs(results)
-    took = ""
-    if runs:
-        seconds = sum(map(_processor_seconds, runs.values()))
-        machines = sorted({f"{run['system']}, {run['cpu']}" for run in runs.values()})
-        took = (
-            f" The study took {_duration(seconds)} of processor time, one thread a training "
-            f"({'; '.join(machines)}); `docs/reproducibility.md` has it by study and dataset."
-        )
-    return (
-        f"{table(results).markdown()}\n"
-        f"From `results/`, made by `python -m pipeline run` with the profile "
-        f"`{results.settings.params.profile}`.{took} The whole report is `reports/index.html`; "
-        "this table is written by `python -m pipeline report --readme`.\n"
+def run_example(readme: Path) -> str:
+    """What the first Python block of the README prints, in a process of its own."""
+    found = re.search(r"```python\n(.*?)```", read_text(readme), re.DOTALL)
+    if not found:
+        raise UserError(f"{readme}: no example; a block that begins with ```python is needed")
+    done = subprocess.run(
+        [sys.executable, "-c", found[1]], capture_output=True, text=True, cwd=readme.parent
     )
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:]
+        raise UserError(f"{readme}: its example fails: {' '.join(last)}")
+    return done.stdout
 
 
-def times_block(results: Results) -> str:
-    """Processor time by study and dataset."""
-    runs = _runs(results)
-    found = {study for study, *_ in runs}
-    studies = [study for study in STUDIES if study in found]
-    rows = [[Cell(dataset), *_minutes(runs, studies, dataset)] for dataset in results.datasets] + [
-        [Cell("all"), *_minutes(runs, studies, None)]
-    ]
-    return Table(
-        "times",
-        "Minutes of processor time, one thread a training",
-        ("Dataset", *studies, "all"),
-        rows,
-    ).markdown()
+def with_blocks(path: Path, blocks: dict[str, str]) -> str:
+    """The text of a file with each block between its marks."""
+    text = read_text(path)
+    for name, block in blocks.items():
+        begin, end = f"<!-- begin: {name} -->", f"<!-- end: {name} -->"
+        head, found, rest = text.partition(begin)
+        _, closed, tail = rest.partition(end)
+        if not (found and closed):
+            raise UserError(f"{path}: the lines {begin} and {end} are needed, in this order")
+        text = f"{head}{begin}\n{block}{end}{tail}"
+    return text
 
 
-def faults_block(results: Results) -> str:
-    """How often what is promised was tried, and what the study took."""
-    tried = benchmarks.tables(results.files, "kills", "tamperings", "line_coverage", "mutation")
-    return f"{tried}\n{times_block(results)}"
+def readme_blocks(results: Results) -> dict[str, str]:
+    judged = check(results)
+    return {
+        "result": _result(results, judged),
+        "arena": _arena(results),
+        "reproduction": _reproduction(results, judged),
+    }
 
 
-def benchmarks_block(results: Results) -> str:
-    """Speed and quality, as measured."""
-    names = ("paper_budget", "training", "quality", "holdout", "estimator", "others", "runner")
-    return benchmarks.tables(results.files, *names)
+def _arena(results: Results) -> str:
+    """The summary of the leaderboard, or what would make it."""
+    found = arena_page.load(results)
+    story = arena_page.story(found)
+    if found is None:
+        return f"{story.answer}\n"
+    table = arena_page.leaderboard(found)
+    assert isinstance(table, Table)
+    short = replace(table, caption="", rows=table.rows[:MOST_METHODS], notes=())
+    more = "The [arena](reports/arena.html) has all methods, every dataset, and where it loses."
+    return f"**{story.title}.** {story.answer}\n\n{short.markdown()}\n{more}\n"
 
 
-BLOCKS: dict[str, Callable[[Results], str]] = {
-    "README.md": errors_block,
-    "docs/reproducibility.md": faults_block,
-    "docs/benchmarks.md": benchmarks_block,
-}
-
-
-def _minutes(runs: dict[Place, Run], studies: list[str], dataset: str | None) -> list[Cell]:
-    def total(study: str | None) -> float:
-        return sum(
-            _processor_seconds(run)
-            for (one_study, one_dataset, _), run in runs.items()
-            if study in (None, one_study) and dataset in (None, one_dataset)
+def _result(results: Results, compared: Check) -> str:
+    """One line: how much of the paper holds, and what it took."""
+    story = check_page.story(compared)
+    found = times.load(results)
+    took = ""
+    if found:
+        took = (
+            f" The study took {duration(found.total)} of processor time on "
+            f"{listed(found.machines)}."
         )
+    return f"**{story.title}.**{took} Read the [report](reports/index.html).\n"
 
-    return [number(total(study) / 60, 1) for study in (*studies, None)]
 
-
-def table(results: Results) -> Table:
-    verdicts = {compared.cell: compared for compared in check(results).numbers}
+def _reproduction(results: Results, judged: Check) -> str:
+    verdicts = {compared.cell: compared for compared in judged.numbers}
     rows = []
     for dataset in results.datasets:
         compared = verdicts.get(f"base/{dataset}/lc")
-        if compared is not None and compared.comparable and compared.ours is not None:
-            rows.append(
-                [
-                    name_cell(results, dataset),
-                    number(compared.ours, 3),
-                    number(compared.paper, 3),
-                    number(compared.ratio, 2),
-                    text(compared.verdict),
-                ]
-            )
-    shown = {row[0].text for row in rows}
-    notes = [
-        f"† {results.difference(dataset)}"
-        for dataset in results.datasets
-        if results.difference(dataset) and results.label(dataset) in shown
-    ]
-    return Table(
-        "readme",
-        "Test error of the learned-context network beside the paper's (Table 2)",
-        ("Dataset", "Ours", "Paper", "Ratio", "Verdict"),
+        if compared is None:
+            continue
+        ratios = (verdicts.get(f"base/{dataset}/{model}") for model in NETWORKS)
+        info = results.info(dataset)
+        data = "the paper's" if not results.difference(dataset) else (
+            "rebuilt" if info and info.comparable else "other data"
+        )  # fmt: skip
+        rows.append(
+            [
+                Cell(results.label(dataset)),
+                number(compared.ours, 3),
+                number(compared.paper, 3),
+                *(number(one.ratio if one else None, 2) for one in ratios),
+                Cell(compared.verdict),
+                Cell(data),
+            ]
+        )
+    labels = [model_style(model).label for model in NETWORKS]
+    table = Table(
+        "reproduction",
+        "",
+        ("Dataset", "LC", "Paper", *(f"{one} / paper" for one in labels), "LC's verdict", "Data"),
         rows,
-        notes,
     )
+    return table.markdown()
 
 
-Place = tuple[str, str, str]
-Run = dict[str, Any]
-RUN: dict[str, Any] = {"cpu_seconds": (int, float), "cpu": str, "system": str}
+def reproducibility_blocks(results: Results) -> dict[str, str]:
+    """How often what is promised was tried, and what the study took."""
+    tried = benchmarks.tables(
+        results.files, "kills", "tamperings", "line_coverage", "mutation", "device_mutations"
+    )
+    took = reproduce.minutes(results)
+    shown = took.markdown() if isinstance(took, Table) else f"{took.paragraphs[0]}\n"
+    return {"tried": tried, "times": shown}
 
 
-def _runs(results: Results) -> dict[Place, Run]:
-    """What every stage took and on what: study, dataset and name of the result -> its run."""
-    found = {}
-    for dataset in results.datasets:
-        for path in sorted((results.files.root / "results").glob(f"*/{dataset}/*.run.json")):
-            study, name = path.parts[-3], path.name.removesuffix(".run.json")
-            run = read_json(path)
-            if not isinstance(run, dict) or not all(
-                isinstance(run.get(key), kind) for key, kind in RUN.items()
-            ):
-                raise UserError(f"{path}: no time and machine; `git checkout` restores it")
-            found[study, dataset, name] = run
-    return found
+def benchmarks_blocks(results: Results) -> dict[str, str]:
+    """Speed and quality, as measured."""
+    names = (
+        "training",
+        "members",
+        "quality",
+        "holdout",
+        "estimator",
+        "defaults",
+        "others",
+        "runner",
+    )
+    return {"measured": benchmarks.tables(results.files, *names)}
 
 
-def _processor_seconds(run: Run) -> float:
-    """Not the time on the clock, which depends on what else the machine did."""
-    return float(run["cpu_seconds"])
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} seconds"
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+BLOCKS: dict[str, Callable[[Results], dict[str, str]]] = {
+    "README.md": readme_blocks,
+    "docs/reproducibility.md": reproducibility_blocks,
+    "docs/benchmarks.md": benchmarks_blocks,
+}
+"""file -> its generated blocks by name"""

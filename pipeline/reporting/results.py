@@ -1,45 +1,38 @@
 """The results of the datasets in params.yaml, and a record of those that are missing.
 
-A result that is not there is missing, and the report says so. One that is there and lacks what the
-report reads of it is damaged: an error that names the file.
+A result that is not there is missing, and the report says so. One that is there and damaged is an
+error that names the file and the field.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from learned_context.networks.registry import ARCHITECTURES
 from pipeline import settings
-from pipeline.errors import UserError
 from pipeline.files import Files, read_json, sha256
-from pipeline.reporting import illustrated, shapes
-from pipeline.reporting.labels import dataset_label
+from pipeline.reporting.labels import LINEAR, dataset_label
 from pipeline.reporting.paper import Paper, load_paper
+from pipeline.studies import STUDIES
+from pipeline.studies.framework.results import DoesNotApply, StudyResult
+from pipeline.studies.plumbing.study import Study
+from pipeline.tables.description import TableDescription, read_description
 
-Result = dict[str, Any]
-SHAPES: dict[str, type[shapes.Shape]] = {
-    "data": shapes.Info,
-    "linear": shapes.Linear,
-    "tune": shapes.Tune,
-    "train": shapes.Train,
-    "repeats": shapes.Repeats,
-    "sizes": shapes.Sizes,
-    "dimension": shapes.Dimensions,
-    "adapt": shapes.Adapt,
-    "clean": shapes.Clean,
-    "illustrate": illustrated.Illustrate,
-}
+R = TypeVar("R", bound=StudyResult)
+MEASURED = ("arena", "inflation_splits", "paper_budget", "times")
+"""What pages show of results/benchmarks."""
 
 
 class Results:
-    """Everything that a page reads. What it asks for and does not find is remembered."""
+    """Everything that a page reads. What it needs and does not find is remembered."""
 
     def __init__(self, files: Files) -> None:
         self.files = files
         self.settings = settings.load(files)
         self.missing: set[str] = set()
-        self._read: dict[Path, Result] = {}  # a page asks for the same file several times
+        self._read: dict[Path, Any] = {}  # a page reads the same file several times
 
     @classmethod
     def open(cls, root: str | Path = ".") -> Results:
@@ -54,58 +47,78 @@ class Results:
         """Results of other datasets may lie around; a report is of those in params.yaml."""
         return self.settings.params.datasets
 
-    def get(self, study: str, dataset: str, name: str) -> Result | None:
-        path = self.files.result(study, dataset, name)
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """The networks of the base study."""
+        return STUDIES["train"].models(self.settings.params)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The columns of Table 2: models that know the task, and those that do not."""
+        knowing = [model for model in self.networks if ARCHITECTURES[model].knows_task]
+        others = [model for model in self.networks if model not in knowing]
+        return (*knowing, *LINEAR, *others)
+
+    def taking_part(self, study: Study[R]) -> tuple[str, ...]:
+        """The models that a study has results of: one that cannot take part has no column."""
+        found = []
+        for model in study.models(self.settings.params):
+            if study.reason_against(model):
+                continue
+            if any(self.read(study, dataset, model) for dataset in self.datasets):
+                found.append(model)
+        return tuple(found)
+
+    def read(self, study: Study[R], dataset: str, model: str = "") -> R | None:
+        """A study's result; None if it is missing, or if the model cannot take part."""
+        path = study.path(self.files, dataset, model)
+        found = self._once(path, lambda: study.read(self.files, dataset, model))
+        return None if isinstance(found, DoesNotApply) else found
+
+    def info(self, dataset: str) -> TableDescription | None:
+        """What `prepare` says of a dataset: edition, hashes, features, tasks."""
+        path = self.files.table_info(dataset)
+        return self._once(path, lambda: read_description(self.files, dataset))
+
+    def benchmark(self, name: str) -> Any:
+        """What a script of benchmarks/ measured; None if it has not run, which the page says."""
+        path = self.files.root / "results" / "benchmarks" / f"{name}.json"
+        return self._once(path, lambda: read_json(path)) if path.exists() else None
+
+    def _once(self, path: Path, read: Any) -> Any:
         if not path.exists():
             self.missing.add(path.relative_to(self.files.root).as_posix())
             return None
         if path not in self._read:
-            content = read_json(path)
-            shape: type[shapes.Shape] = SHAPES.get(study, shapes.Head)
-            if study == "illustrate":
-                shape = illustrated.DATASETS.get(dataset, shape)
-            if problem := shapes.problem(content, shape):
-                raise UserError(
-                    f"{path}: damaged ({problem}); restore it with `git checkout {path}` or run "
-                    f"its stage again with `dvc repro --force`"
-                )
-            self._read[path] = content
+            self._read[path] = read()
         return self._read[path]
 
     def hashes(self) -> dict[str, str]:
         """Of every result that a page may read: the pages depend on this list.
 
-        Fourteen pages with a dozen folders each would be most of what `dvc repro` looks at.
+        Sixteen pages with a dozen folders each would be most of what `dvc repro` looks at.
         """
         root = self.files.root
-        return {
-            path.relative_to(root).as_posix(): sha256(path)
-            for path in sorted((root / "results").glob("*/*/*.json"))
-            if path.parts[-3] in SHAPES and not path.name.endswith(".run.json")
-        }
+        found = [
+            path
+            for path in (root / "results").glob("*/*/*.json")
+            if path.parts[-3] in {"data", *STUDIES} and not path.name.endswith(".run.json")
+        ]
+        found += [root / "results" / "benchmarks" / f"{name}.json" for name in MEASURED]
+        return {p.relative_to(root).as_posix(): sha256(p) for p in sorted(found) if p.exists()}
 
-    def info(self, dataset: str) -> Result | None:
-        """What `prepare` says of a dataset: edition, hashes, features, tasks."""
-        return self.get("data", dataset, "table")
+    def comparable(self, dataset: str) -> bool | None:
+        """Whether the numbers can be compared with the paper's; None if nobody knows."""
+        info = self.info(dataset) if dataset in self.datasets else None
+        return info.comparable if info else None
 
     def label(self, dataset: str) -> str:
-        """The dataset's name, with a mark where the edition is not the paper's."""
+        """The dataset's name, with a mark where the data are not the paper's file."""
         return dataset_label(dataset) + ("†" if self.difference(dataset) else "")
 
     def difference(self, dataset: str) -> str:
-        """How the edition differs from the paper's, in a sentence; empty if it does not."""
+        """How the data differ from the paper's, in a sentence; empty if they do not."""
         info = self.info(dataset) if dataset in self.datasets else None
-        if info is None or (info["edition"] == "paper" and not info["differs"]):
+        if info is None or (info.edition == "paper" and not info.differs):
             return ""
-        standing = "comparable with" if info["comparable"] else "not comparable with"
-        return (
-            f"{dataset_label(dataset)}, edition {info['edition']}: "
-            f"{info['differs'] or 'not the paper’s file.'} Taken as {standing} the paper's numbers."
-        )
-
-    def footnotes(self) -> tuple[str, ...]:
-        return tuple(f"† {text}" for text in map(self.difference, self.datasets) if text)
-
-    def comparable(self, dataset: str) -> bool | None:
-        info = self.info(dataset)
-        return None if info is None else bool(info["comparable"])
+        return info.differs or "Not the paper's file."

@@ -1,19 +1,25 @@
 """The paper's sentences as checks: put to our numbers, and to the paper's own tables.
 
-A sentence about "all" or "most" datasets is judged on those that have results, if they are at
-least half of the paper's ten; one about a named dataset needs that dataset.
+A sentence is judged on the datasets that are comparable, ours and the paper's numbers alike, and a
+second time on all ten. One about "all" or "most" datasets needs at least half of the paper's ten;
+one about a named dataset needs that dataset. Where the paper shows a figure and prints no number,
+its word is taken for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pipeline.reporting.labels import dataset_label
 from pipeline.reporting.numbers import Numbers
 
 Ruling = Literal["holds", "does not hold", "cannot be judged"]
+Outcome = Literal[
+    "holds in both", "only in the paper", "only here", "in neither", "cannot be judged"
+]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 ENOUGH_DATASETS = 5
 
 
@@ -33,10 +39,36 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Judged:
-    sentence: Sentence
+class Comparison:
+    """A sentence on some of the datasets: our numbers and those that the paper prints."""
+
     ours: Finding
     paper: Finding
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.ours.ruling == "cannot be judged":
+            return "cannot be judged"
+        here, there = self.ours.ruling == "holds", self.paper.ruling != "does not hold"
+        if here:
+            return "holds in both" if there else "only here"
+        return "only in the paper" if there else "in neither"
+
+
+@dataclass(frozen=True)
+class Judged:
+    sentence: Sentence
+    comparable: Comparison
+    every: Comparison
+    """On all datasets, whatever their edition."""
+
+    @property
+    def ours(self) -> Finding:
+        return self.comparable.ours
+
+    @property
+    def paper(self) -> Finding:
+        return self.comparable.paper
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -44,11 +76,19 @@ class Judged:
             "section": self.sentence.section,
             "quote": self.sentence.quote,
             "criterion": self.sentence.criterion,
-            "verdict": self.ours.ruling,
-            "evidence": self.ours.evidence,
-            "paper_verdict": self.paper.ruling,
-            "paper_evidence": self.paper.evidence,
+            **_as_json(self.comparable),
+            "all_datasets": _as_json(self.every),
         }
+
+
+def _as_json(compared: Comparison) -> dict[str, Any]:
+    return {
+        "outcome": compared.outcome,
+        "verdict": compared.ours.ruling,
+        "evidence": compared.ours.evidence,
+        "paper_verdict": compared.paper.ruling,
+        "paper_evidence": compared.paper.evidence,
+    }
 
 
 def ruling(holds: bool, evidence: str) -> Finding:
@@ -68,8 +108,24 @@ def too_few(count: int, what: str) -> Finding | None:
     )
 
 
-def judge_all(sentences: tuple[Sentence, ...], ours: Numbers, paper: Numbers) -> list[Judged]:
-    return [Judged(s, s.judge(ours), s.judge(paper)) for s in sentences]
+def judge_all(
+    sentences: tuple[Sentence, ...], ours: Numbers, paper: Numbers, comparable: Container[str]
+) -> list[Judged]:
+    ours_comparable, paper_comparable = ours.of_paper(comparable), paper.of_paper(comparable)
+    return [
+        Judged(
+            sentence,
+            Comparison(sentence.judge(ours_comparable), sentence.judge(paper_comparable)),
+            Comparison(sentence.judge(ours), sentence.judge(paper)),
+        )
+        for sentence in sentences
+    ]
+
+
+def outcome_counts(judged: Iterable[Judged], every: bool = False) -> dict[Outcome, int]:
+    """How often each outcome was found, each sentence counted once."""
+    found = [(one.every if every else one.comparable).outcome for one in judged]
+    return {name: found.count(name) for name in OUTCOMES}
 
 
 def names(datasets: Iterable[str]) -> str:

@@ -1,18 +1,28 @@
-"""Every number of Tables 1 to 6: ours, the paper's, and what to say of the two."""
+"""Every number of Tables 1 to 6: ours, the paper's, and what to say of the two.
+
+Only a result can match, be better or be worse. An input (a size, a range, a number of restarts)
+agrees with the paper's or differs from it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from pipeline.reporting.labels import HYPERPARAMETERS
-from pipeline.reporting.numbers import ALL, Numbers, properties
-from pipeline.reporting.paper import PaperCell
+from pipeline.reporting.numbers import ALL, Numbers, RepeatsCell, from_paper, properties
+from pipeline.reporting.paper import Kind, PaperCell
 from pipeline.reporting.results import Results
 
-Verdict = Literal["matches", "better", "differs", "not comparable", "missing"]
-VERDICTS: tuple[Verdict, ...] = ("matches", "better", "differs", "not comparable", "missing")
+Verdict = Literal["matches", "better", "worse", "agrees", "differs", "not comparable", "missing"]
+RESULT_VERDICTS: tuple[Verdict, ...] = ("matches", "better", "worse", "not comparable", "missing")
+INPUT_VERDICTS: tuple[Verdict, ...] = ("agrees", "differs", "not comparable", "missing")
+VERDICTS: dict[Kind, tuple[Verdict, ...]] = {"result": RESULT_VERDICTS, "input": INPUT_VERDICTS}
+OPEN: tuple[Verdict, ...] = ("worse", "better", "differs")
+"""These need an explanation: a number that is much better as much as one that is worse."""
+PRINTED = 0.005
+"""Table 3 has two decimals."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +31,9 @@ class Compared:
     table: str
     row: str
     column: str
+    kind: Kind
+    same_as: str
+    """The cell of Table 2 with the same network; empty if this number has a verdict of its own."""
     ours: float | None
     paper: float
     ratio: float | None
@@ -29,37 +42,68 @@ class Compared:
     comparable: bool | None
     verdict: Verdict
     note: str
+    command: str
+    by_lme: float | None = None
+    """Our error relative to our linear mixed model's on the same rows: no luck of the split."""
+    paper_by_lme: float | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it needs an explanation; a network in two tables needs one."""
+        return self.verdict in OPEN and not self.same_as
 
     @property
     def unexplained(self) -> bool:
-        return self.verdict == "differs" and not self.note
+        return self.is_open and not self.note
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def compare_all(results: Results, numbers: Numbers) -> list[Compared]:
-    cells = results.paper.cells(results.settings.params.profile)
-    return [_compare(results, cell, _ours(results, numbers, cell)) for cell in cells]
+    """In the order of the tables; the same network has the same verdict in Tables 2 and 4."""
+    editions = {d: info.edition for d in results.datasets if (info := results.info(d))}
+    cells = list(results.paper.cells(results.settings.params.profile, editions))
+    printed = from_paper(results.paper)
+    found: dict[str, Compared] = {}
+    for cell in cells:
+        base = found.get(cell.same_as)
+        found[cell.name] = _compare(results, numbers, printed, cell, base)
+    return list(found.values())
 
 
-def _compare(results: Results, cell: PaperCell, ours: float | None) -> Compared:
+def _compare(
+    results: Results, numbers: Numbers, printed: Numbers, cell: PaperCell, base: Compared | None
+) -> Compared:
     comparable: bool | None = True  # Table 6 is of no dataset
     if cell.table != "space":
         comparable = results.comparable(cell.row) if cell.row in results.datasets else None
+    ours = _ours(results, numbers, cell)
+    if base is not None:
+        said = base.verdict
+    elif cell.table == "repeats" and cell.kind == "result":
+        model = cell.column.split()[0]
+        here, there = (rows.repeats.get(cell.row, {}).get(model) for rows in (numbers, printed))
+        said = interval_verdict(here, there, comparable)
+    else:
+        said = verdict(cell, ours, comparable)
     return Compared(
         cell.name,
         cell.table,
         cell.row,
         cell.column,
+        cell.kind,
+        cell.same_as,
         ours,
         cell.value,
         ours / cell.value if ours is not None and cell.value else None,
-        cell.allowed,
-        cell.reason,
+        base.allowed / numbers.std[cell.row] if base and cell.row in numbers.std else cell.allowed,
+        base.reason if base else cell.reason,
         comparable,
-        verdict(cell, ours, comparable),
-        cell.note,
+        said,
+        base.note if base else cell.note,
+        base.command if base else cell.command,
+        *((_by_lme(n, cell) for n in (numbers, printed)) if cell.table == "base" else ()),
     )
 
 
@@ -69,9 +113,64 @@ def verdict(cell: PaperCell, ours: float | None, comparable: bool | None) -> Ver
     if not comparable:  # also where nobody says of which data ours is
         return "not comparable"
     slack = cell.allowed + 1e-12 * abs(cell.value)  # a bound that is met exactly is met
-    if abs(ours - cell.value) <= slack:
+    within = abs(ours - cell.value) <= slack
+    if cell.kind == "input":
+        return "agrees" if within else "differs"
+    if within or (cell.bound and ours < cell.value):
         return "matches"
-    return "better" if cell.lower_is_better and ours < cell.value else "differs"
+    return "better" if ours < cell.value else "worse"
+
+
+def interval_verdict(
+    ours: RepeatsCell | None, paper: RepeatsCell | None, comparable: bool | None
+) -> Verdict:
+    """Table 3: do the errors of ten trainings here and there overlap?"""
+    if ours is None or paper is None:
+        return "missing"
+    if not comparable:
+        return "not comparable"
+    if ours.low > paper.high + PRINTED:
+        return "worse"
+    return "better" if ours.high < paper.low - PRINTED else "matches"
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Table 3's other finding: which network is ahead of which, on one dataset."""
+
+    dataset: str
+    ours: tuple[str, ...]
+    paper: tuple[str, ...]
+    """Pairs such as "lc < cs", where every training of the first is below all of the second."""
+    reversed: tuple[str, ...]
+    """The paper's pairs that are the other way round here."""
+
+    @property
+    def agrees(self) -> bool:
+        return not self.reversed
+
+
+def rankings(results: Results, numbers: Numbers) -> list[Ranking]:
+    """For every comparable dataset with repeated trainings of two networks or more."""
+    printed, found = from_paper(results.paper), []
+    for dataset, row in printed.repeats.items():
+        here = numbers.repeats.get(dataset, {})
+        if len(here) > 1 and dataset in results.datasets and results.comparable(dataset):
+            ours, paper = _order(here), _order(row)
+            turned = [(a, b) for a, b in paper if (b, a) in ours]
+            shown = [tuple(f"{a} < {b}" for a, b in pairs) for pairs in (ours, paper, turned)]
+            found.append(Ranking(dataset, shown[0], shown[1], shown[2]))
+    return found
+
+
+def _order(row: Mapping[str, RepeatsCell]) -> list[tuple[str, str]]:
+    return [(a, b) for a in row for b in row if row[a].high + PRINTED < row[b].low - PRINTED]
+
+
+def _by_lme(numbers: Numbers, cell: PaperCell) -> float | None:
+    row = numbers.base.get(cell.row, {})
+    error, reference = row.get(cell.column), row.get("lme")
+    return error / reference if error is not None and reference else None
 
 
 def _ours(results: Results, numbers: Numbers, cell: PaperCell) -> float | None:
@@ -106,5 +205,7 @@ def _space(results: Results, name: str, column: str) -> float:
     return float(low if column == "low" else high)
 
 
-def counts(compared: Sequence[Compared]) -> dict[Verdict, int]:
-    return {name: sum(c.verdict == name for c in compared) for name in VERDICTS}
+def counts(compared: Sequence[Compared], kind: Kind = "result") -> dict[Verdict, int]:
+    """How often each verdict was given; a network that is in two tables is counted once."""
+    own = [c.verdict for c in compared if c.kind == kind and not c.same_as]
+    return {name: own.count(name) for name in VERDICTS[kind]}

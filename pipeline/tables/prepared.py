@@ -3,51 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from pipeline.errors import UserError
-from pipeline.files import open_parser, read_json
+from learned_context.columns import Columns, Encoding
+from learned_context.errors import UserError
+from learned_context.rows import Rows
+from pipeline.files import Files, open_parser
 from pipeline.tables import selection
-from pipeline.tables.rows import Rows
+from pipeline.tables.description import TableDescription, read_description
 
 Part = Literal["train", "test"]
-Categories = Literal["onehot", "number"]
 
 
 @dataclass(frozen=True)
 class Prepared:
     frame: pd.DataFrame
-    info: dict[str, Any]
+    info: TableDescription
 
     @classmethod
-    def read(cls, table: Path, info: Path) -> Prepared:
-        known = read_json(info)
+    def read(cls, files: Files, dataset: str) -> Prepared:
+        table, info = files.table(dataset), read_description(files, dataset)
         frame = open_parser(table, pd.read_parquet, "parquet table")
-        try:
-            names = [feature["name"] for feature in known["features"]]
-            list(known["tasks"])
-        except (KeyError, TypeError) as error:
-            raise UserError(
-                f"{info}: no entry {error}; run `dvc repro` to write it again"
-            ) from None
+        names = [feature.name for feature in info.features]
         orders = [f"{name}_order" for name in selection.ORDERS]
         for column in ("task", *names, "target", "part", *orders, "group", "leaked"):
             if column not in frame.columns:
                 raise UserError(f"{table}: no column {column!r}; delete it and run `dvc repro`")
-        return cls(frame, known)
+        return cls(frame, info)
 
     @property
     def tasks(self) -> list[str]:
         """The tasks' names; a task's number is its place here."""
-        return list(self.info["tasks"])
+        return list(self.info.tasks)
 
     @property
     def features(self) -> list[str]:
-        return [feature["name"] for feature in self.info["features"]]
+        return [feature.name for feature in self.info.features]
 
     def train_rows(self, fraction: float = 1.0) -> np.ndarray:
         return np.flatnonzero(selection.fraction_mask(self.frame, fraction))
@@ -72,37 +66,27 @@ class Prepared:
             in_part = selection.within(self.frame["holdout_order"].to_numpy(), counts, share)
         return np.flatnonzero(mask & in_part)
 
-    def encode(self, frame: pd.DataFrame, categories: Categories = "onehot") -> Rows:
+    def encode(self, frame: pd.DataFrame, categories: Encoding = "onehot") -> Rows:
         """Numbers for rows of `self.frame`: a category becomes one column a level, or its number.
 
         The levels are those of the whole table, so that every selection has the same columns.
         """
-        columns = []
-        for feature in self.info["features"]:
-            values = frame[feature["name"]]
-            if feature["kind"] == "number":
-                columns.append(values.to_numpy(dtype=np.float64)[:, None])
-                continue
-            code = _numbers(values, feature["categories"])
-            if categories == "number":
-                columns.append(code[:, None].astype(np.float64))
-            else:
-                columns.append(np.eye(len(feature["categories"]))[code])
         return Rows(
-            x=np.concatenate(columns, axis=1),
+            x=self._columns(categories).encode(frame[self.features]),
             task=_numbers(frame["task"], self.tasks),
             y=frame["target"].to_numpy(dtype=np.float64),
         )
 
-    def encoded_names(self, categories: Categories = "onehot") -> list[str]:
+    def encoded_names(self, categories: Encoding = "onehot") -> list[str]:
         """The names of the columns that `encode` makes."""
-        names: list[str] = []
-        for feature in self.info["features"]:
-            if feature["kind"] == "number" or categories == "number":
-                names.append(feature["name"])
-            else:
-                names += [f"{feature['name']}={level}" for level in feature["categories"]]
-        return names
+        return self._columns(categories).encoded_names
+
+    def _columns(self, categories: Encoding) -> Columns:
+        levels = (
+            tuple(feature.categories or []) if feature.kind == "category" else None
+            for feature in self.info.features
+        )
+        return Columns(tuple(self.features), tuple(levels), categories)
 
 
 def _numbers(values: pd.Series, levels: list[str]) -> np.ndarray:

@@ -15,12 +15,14 @@ ORDERS = ("size", "validation", "holdout")
 
 
 def rank_in_task(task: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """The position of each row in its task's rows, sorted by value."""
+    """The position of each row's value among the values of its task; equal values share it."""
     by_task = np.lexsort((value, task))
-    counts = np.bincount(task)
-    starts = np.cumsum(counts) - counts
+    task, value = task[by_task], value[by_task]
+    new_task = np.diff(task, prepend=-1) != 0
+    new_value = new_task | (np.diff(value, prepend=np.nan) != 0)
+    place = np.cumsum(new_value) - 1
     rank = np.empty(len(task), dtype=np.int64)
-    rank[by_task] = np.arange(len(task)) - starts[task[by_task]]
+    rank[by_task] = place - np.maximum.accumulate(np.where(new_task, place, 0))
     return rank
 
 
@@ -47,17 +49,20 @@ def fraction_mask(frame: pd.DataFrame, fraction: float) -> np.ndarray:
 
 
 def validation_mask(frame: pd.DataFrame, fraction: float, share: float) -> np.ndarray:
-    """Of the fraction's n rows of a task, round(share n), but never all, score a search.
+    """Validation rows: round(share n) of the n rows that a fraction has of a task, at most n - 1.
 
-    Where no task has so many rows that one falls to the validation part (two rows and a fifth,
-    say), every k-th row of the table does, k being the nearest to 1 / share.
+    Rows that share a place in the order (the quarters of a year) are counted as one and stay
+    together. Where no task has rows enough for a validation row (two rows and a fifth, say),
+    every k-th row of the table is one, k being the nearest to 1 / share.
     """
     rows = fraction_mask(frame, fraction)
-    counts = counts_per_row(frame, rows)[rows]
     task = pd.factorize(frame["task"])[0][rows]
     rank = rank_in_task(task, frame["validation_order"].to_numpy()[rows])
+    counts = np.zeros(task.max() + 1, dtype=np.int64)
+    np.maximum.at(counts, task, rank + 1)
+    limits = np.minimum(np.floor(share * counts + 0.5), counts - 1)
     mask = np.zeros(len(frame), dtype=bool)
-    mask[rows] = rank < np.minimum(np.floor(share * counts + 0.5), counts - 1)
+    mask[rows] = rank < limits[task]
     if not mask.any():
         step = max(2, round(1 / share))
         mask[np.flatnonzero(rows)[step - 1 :: step]] = True

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pipeline.reporting.labels import MODELS, dataset_label
+from pipeline.reporting.labels import dataset_label, model_style
 from pipeline.reporting.numbers import Numbers
+from pipeline.reporting.paper import COLUMNS
 from pipeline.reporting.sentences import Finding, Sentence, names, ruling, too_few, unknown
 
 NETWORKS = ("lc", "cs", "ll")
@@ -11,7 +12,7 @@ MULTI_TASK = ("lc", "cs", "ll", "lme")
 
 
 def _complete(
-    numbers: Numbers, models: tuple[str, ...] = tuple(MODELS)
+    numbers: Numbers, models: tuple[str, ...] = COLUMNS["base"]
 ) -> dict[str, dict[str, float]]:
     """The datasets where all these models have an error."""
     return {d: row for d, row in numbers.base.items() if all(model in row for model in models)}
@@ -20,7 +21,9 @@ def _complete(
 def _winners(numbers: Numbers) -> dict[str, list[str]]:
     rows = _complete(numbers, MULTI_TASK)
     best = {d: min(row, key=lambda model: row[model]) for d, row in rows.items()}
-    return {model: [d for d, winner in best.items() if winner == model] for model in MODELS}
+    return {
+        model: [d for d, winner in best.items() if winner == model] for model in COLUMNS["base"]
+    }
 
 
 def favoured_over_cs(numbers: Numbers) -> Finding:
@@ -60,7 +63,7 @@ def schools_variance(numbers: Numbers) -> Finding:
     best = max(explained, key=lambda m: explained[m])
     return ruling(
         explained[best] <= 0.35,
-        f"{MODELS[best].label} explains {explained[best]:.1%} of the variance.",
+        f"{model_style(best).label} explains {explained[best]:.1%} of the variance.",
     )
 
 
@@ -106,7 +109,7 @@ def consistent(numbers: Numbers) -> Finding:
     return too_few(len(numbers.repeats), "repeated trainings") or ruling(
         narrow > len(spans) / 2,
         f"Within 10% of each other in {narrow} of {len(spans)} cases; the widest is "
-        f"{MODELS[model].label} on {dataset_label(dataset)}, {widest:.2f} times.",
+        f"{model_style(model).label} on {dataset_label(dataset)}, {widest:.2f} times.",
     )
 
 

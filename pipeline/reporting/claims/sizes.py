@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from pipeline.reporting.labels import MODELS, dataset_label
+from pipeline.reporting.labels import dataset_label, model_style
 from pipeline.reporting.numbers import ALL, Numbers
 from pipeline.reporting.sentences import Finding, Sentence, ruling, too_few, unknown
 
@@ -20,7 +20,7 @@ def cs_behind(numbers: Numbers) -> Finding:
         if rows:
             mean = {m: fmean(row[m] for row in rows) for m in NETWORKS}
             behind.append(mean["cs"] > mean["lc"] and mean["cs"] > mean["ll"])
-            shown = ", ".join(f"{MODELS[m].label} {mean[m]:.3f}" for m in NETWORKS)
+            shown = ", ".join(f"{model_style(m).label} {mean[m]:.3f}" for m in NETWORKS)
             parts.append(f"{share:.0%}: {shown}")
     return too_few(least if parts else 0, "all three networks") or ruling(
         all(behind), "Mean error / std: " + "; ".join(parts) + "."
@@ -34,7 +34,7 @@ def lc_loses_least(numbers: Numbers) -> Finding:
     if finding:
         return finding
     lost = {m: fmean(small[d][m] - full[d][m] for d in both) for m in NETWORKS}
-    shown = ", ".join(f"{MODELS[m].label} {lost[m]:+.3f}" for m in NETWORKS)
+    shown = ", ".join(f"{model_style(m).label} {lost[m]:+.3f}" for m in NETWORKS)
     return ruling(
         lost["lc"] == min(lost.values()), f"Mean rise of error / std from 100% to 10%: {shown}."
     )
@@ -47,7 +47,11 @@ def improved_at_ten(numbers: Numbers) -> Finding:
     if not set(named) <= set(both):
         return unknown("Obesity, Height and Sarcos are all needed, at 100% and 10%.")
     better = {
-        d: [MODELS[m].label for m in NETWORKS if m in full[d] and small[d].get(m, 9e9) < full[d][m]]
+        d: [
+            model_style(m).label
+            for m in NETWORKS
+            if m in full[d] and small[d].get(m, 9e9) < full[d][m]
+        ]
         for d in both
     }
     shown = ", ".join(f"{dataset_label(d)} ({', '.join(m)})" for d, m in better.items() if m)

@@ -3,110 +3,162 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 
-from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
+from pipeline.reporting import numbers
+from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import lowest, name_cell, number
-from pipeline.reporting.drawing import SEQUENTIAL, finish, legend_above, log_scale, panels, plain
-from pipeline.reporting.labels import BLACK, MODELS, dataset_label
-from pipeline.reporting.numbers import from_results
+from pipeline.reporting.drawing import SEQUENTIAL, colour_bar, draw, log_scale
+from pipeline.reporting.formatting import listed, plural
+from pipeline.reporting.labels import LINEAR, dataset_label, model_style
 from pipeline.reporting.results import Results
+from pipeline.reporting.story import NOTHING, Story
+from pipeline.reporting.svg import SOFT
+from pipeline.studies import train
+from pipeline.studies.train import SquareHistogram
 
 WORST = 3
-MULTI_TASK = ("lc", "cs", "ll", "lme")
+
+
+def best_models(results: Results) -> dict[str, set[str]]:
+    """dataset -> its best model, or several that cannot be told apart in three decimals."""
+    return {dataset: lowest(row) for dataset, row in numbers.base(results).items()}
+
+
+def story(results: Results) -> Story:
+    best = best_models(results)
+    if not best:
+        return Story("Base performance", NOTHING)
+    wins = {m: [d for d, winners in best.items() if m in winners] for m in results.models}
+    ranked = sorted((m for m in wins if wins[m]), key=lambda m: -len(wins[m]))
+    first = ranked[0]
+    parts = [
+        f"{model_style(m).label} on {len(wins[m])} ({listed([dataset_label(d) for d in wins[m]])})"
+        for m in ranked
+    ]
+    tied = [dataset_label(dataset) for dataset, winners in best.items() if len(winners) > 1]
+    return Story(
+        f"The {model_style(first).title} network has the lowest test error on {len(wins[first])} "
+        f"of {plural(len(best), 'dataset')}",
+        f"The lowest error is that of {listed(parts)}."
+        + (f" Ties count for each: {listed(tied)}." if tied else ""),
+    )
 
 
 def table_2(results: Results) -> Table:
-    base = from_results(results).base
+    errors = numbers.base(results)
     rows = []
     for dataset in results.datasets:
-        found = base.get(dataset, {})
+        found = errors.get(dataset, {})
         best = lowest(found)
-        rows.append(
-            [
-                name_cell(results, dataset),
-                *(
-                    number(
-                        found.get(model),
-                        3,
-                        results.paper.value("base", dataset, model),
-                        bold=model in best,
-                    )
-                    for model in MODELS
-                ),
-            ]
+        cells = (
+            number(
+                found.get(model),
+                3,
+                results.paper.value("base", dataset, model),
+                bold=model in best,
+            )
+            for model in results.models
         )
+        info = results.info(dataset)
+        rows.append([name_cell(results, dataset), *cells, Cell((info and info.unit) or "–")])
     return Table(
         "table_2",
-        "Table 2. Root mean squared error on the test rows, in the target's unit; the best of each "
-        "row in bold. LC, CS, LL and LME are multi-task models, LR and FS ignore the task.",
-        ("Dataset", *(style.label for style in MODELS.values())),
+        "Table 2. Root mean squared error on the test rows. Bold: the lowest of its row, and what "
+        "equals it in three decimals. LR and FS ignore the task.",
+        ("Dataset", *(model_style(model).label for model in results.models), "Unit"),
         rows,
-        results.footnotes(),
     )
 
 
 def observed_predicted(results: Results, model: str = "lc") -> Drawing | Text:
     """A density rather than dots: some test parts have more than 100,000 rows."""
-    found = []
+    found = {}
     for dataset in results.datasets:
-        trained = results.get("train", dataset, model)
-        if trained and "observed_predicted" in trained:
-            found.append((dataset, trained["observed_predicted"]))
+        trained = results.read(train.STUDY, dataset, model)
+        info = results.info(dataset)
+        if trained and info:
+            target = f"{info.target}" + (f" ({info.unit})" if info.unit else "")
+            found[results.label(dataset)] = (target, trained.observed_predicted)
     if not found:
         return missing("Predicted against observed needs results/train.")
-    figure, axes = panels(len(found), height=2.1)
-    for axis, (dataset, histogram) in zip(axes, found, strict=True):
-        bins, low, high = histogram["bins"], histogram["low"], histogram["high"]
-        density = np.full((bins, bins), np.nan)
-        for observed, predicted, count in histogram["cells"]:
+
+    def paint(axes: Axes, item: tuple[str, SquareHistogram]) -> None:
+        target, histogram = item
+        low, high = histogram.low, histogram.high
+        density = np.full((histogram.bins, histogram.bins), np.nan)
+        for observed, predicted, count in histogram.cells:
             density[predicted, observed] = np.log10(count)
-        axis.imshow(
+        axes.imshow(
             density,
             origin="lower",
             extent=(low, high, low, high),
-            cmap=SEQUENTIAL + "_r",
+            cmap=SEQUENTIAL,
             interpolation="nearest",
             aspect="equal",
             zorder=2,
+            vmin=0,
+            vmax=top,
         )
-        axis.plot([low, high], [low, high], color=BLACK, linewidth=0.8, linestyle=":", zorder=3)
-        axis.set_title(plain(results.label(dataset)))
-    figure.supxlabel("observed", fontsize=8.5)
-    figure.supylabel("predicted", fontsize=8.5)
-    return finish(
-        figure,
+        axes.plot([low, high], [low, high], color=SOFT, linewidth=0.9, linestyle=":", zorder=3)
+        axes.set(xlabel=f"observed {target}", ylabel="predicted")
+        axes.xaxis.label.set_fontsize(7.5)
+
+    most = max(count for _, histogram in found.values() for *_, count in histogram.cells)
+    top = float(np.log10(most)) or 1.0
+    style = model_style(model)
+    return draw(
         f"observed_predicted_{model}",
-        f"Predicted against observed on the test rows, {MODELS[model].label} networks. Darker: "
-        "more rows, on a logarithmic scale. On the dotted line a prediction is exact.",
+        f"Predicted against observed values on the test rows, {style.title} ({style.label}) "
+        "networks. On the dotted line a prediction is exact.",
+        found,
+        paint,
+        size=(2.15, 2.15),
+        columns=5,
+        ramp=colour_bar("Test rows in a cell, logarithmic", 1, most),
+        on_white=True,
     )
 
 
 def task_errors(results: Results) -> Drawing | Text:
-    found: list[tuple[str, dict[str, np.ndarray]]] = []
+    models = [model for model in results.models if model not in ("lr", "fs")]
+    found: dict[str, tuple[str, dict[str, np.ndarray]]] = {}
     for dataset in results.datasets:
-        errors = {model: _task_rmse(results, dataset, model) for model in MULTI_TASK}
-        values = {m: np.sort(list(found.values())) for m, found in errors.items() if found}
+        errors = {model: _task_rmse(results, dataset, model) for model in models}
+        values = {m: np.sort(list(by_task.values())) for m, by_task in errors.items() if by_task}
+        info = results.info(dataset)
         if values:
-            found.append((dataset, values))
+            found[results.label(dataset)] = ((info and info.unit) or "", values)
     if not found:
         return missing("Errors by task need results/train and results/linear.")
-    figure, axes = panels(len(found))
-    for axis, (dataset, values) in zip(axes, found, strict=True):
-        for model, sorted_errors in values.items():
-            style = MODELS[model]
-            share = (np.arange(len(sorted_errors)) + 0.5) / len(sorted_errors)
-            axis.plot(sorted_errors, share, color=style.colour, label=style.label)
-        log_scale(axis.xaxis)
-        axis.set_ylim(0, 1)
-        axis.set_title(plain(results.label(dataset)))
-    legend_above(figure, max(axes, key=lambda axis: len(axis.lines)))
-    figure.supxlabel("RMSE of a task", fontsize=8.5)
-    figure.supylabel("share of tasks below", fontsize=8.5)
-    return finish(
-        figure,
+
+    def paint(axes: Axes, item: tuple[str, dict[str, np.ndarray]]) -> None:
+        unit, values = item
+        for model, ordered in values.items():
+            style = model_style(model)
+            share = (np.arange(len(ordered)) + 0.5) / len(ordered)
+            axes.plot(
+                ordered,
+                100 * share,
+                color=style.colour,
+                linestyle="--" if model in LINEAR else "-",
+                label=style.label,
+            )
+        log_scale(axes.xaxis)
+        axes.set_ylim(0, 100)
+        axes.set(xlabel=f"RMSE of a task{unit and f' ({unit})'}", ylabel="% of tasks below")
+
+    return draw(
         "task_errors",
-        "Test error task by task: the share of tasks whose error is below the value on the axis. "
-        "A line further left is better; a long tail to the right is a few tasks that fail.",
+        "Test error task by task: the share of the tasks whose error is below the value on the "
+        "axis. A line further left is better; a long tail to the right is a few tasks that fail.",
+        found,
+        paint,
+        legend=[
+            Mark(f"{s.label}, {s.title}", s.colour, line="--" if m in LINEAR else "-")
+            for m in models
+            for s in (model_style(m),)
+        ],
     )
 
 
@@ -115,55 +167,29 @@ def worst_tasks(results: Results) -> Table:
     for dataset in results.datasets:
         errors = _task_rmse(results, dataset, "lc")
         last_layer = _task_rmse(results, dataset, "ll")
-        overall = (results.get("train", dataset, "lc") or {}).get("rmse")
+        trained = results.read(train.STUDY, dataset, "lc")
         info = results.info(dataset)
         for task in sorted(errors, key=lambda task: (-errors[task], task))[:WORST]:
-            trained_on = info["tasks"].get(task, {}).get("train") if info else None
+            about = info.tasks.get(task) if info else None
             rows.append(
                 [
                     name_cell(results, dataset),
                     Cell(task),
-                    number(trained_on, 0),
+                    number(about.train if about else None, 0),
                     number(errors[task], None),
-                    number(errors[task] / overall if overall else None, 2),
+                    number(errors[task] / trained.rmse if trained else None, 2),
                     number(last_layer.get(task), None),
                 ]
             )
     return Table(
         "worst_tasks",
         f"The {WORST} tasks of each dataset on which the LC network does worst.",
-        (
-            "Dataset",
-            "Task",
-            "Training rows",
-            "LC",
-            "relative to all tasks",
-            "LL",
-        ),
+        ("Dataset", "Task", "Training rows", "LC's error", "Relative to all tasks", "LL's error"),
         rows,
-        results.footnotes(),
+        cards=True,
     )
 
 
 def _task_rmse(results: Results, dataset: str, model: str) -> dict[str, float]:
-    if model in ("lr", "lme"):
-        result = (results.get("linear", dataset, "linear") or {}).get(model)
-    else:
-        result = results.get("train", dataset, model)
-    return dict(result["task_rmse"]) if result else {}
-
-
-def summary(results: Results) -> Text:
-    base = from_results(results).base
-    best = {dataset: min(found, key=lambda model: found[model]) for dataset, found in base.items()}
-    counts = {model: sum(winner == model for winner in best.values()) for model in MODELS}
-    wins = ", ".join(f"{MODELS[model].label} on {n}" for model, n in counts.items() if n)
-    names = ", ".join(dataset_label(dataset) for dataset in results.datasets if dataset not in base)
-    sentence = f"Of {len(base)} datasets with results, the lowest error is that of {wins}."
-    return Text(
-        (
-            "All models are tuned, trained on all training rows and compared on the test rows.",
-            sentence if base else "No dataset has results yet.",
-            *((f"Not run: {names}.",) if names else ()),
-        )
-    )
+    outcome = numbers.scored(results, dataset, model)
+    return dict(outcome.task_rmse) if outcome else {}

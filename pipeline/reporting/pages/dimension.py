@@ -3,84 +3,129 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from pipeline.reporting.blocks import Drawing, Table, Text, missing
+from pipeline.reporting import numbers
+from pipeline.reporting.blocks import Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.drawing import (
     SEQUENTIAL,
-    finish,
-    legend_above,
+    draw,
+    label_ends,
     log_ticks,
-    panels,
-    plain,
     reference_line,
 )
-from pipeline.reporting.labels import BLUE, MODELS, ORANGE
-from pipeline.reporting.numbers import from_results
+from pipeline.reporting.formatting import plural
+from pipeline.reporting.labels import BLUE, ORANGE, model_style
 from pipeline.reporting.results import Results
+from pipeline.reporting.story import NOTHING, Story
+from pipeline.reporting.svg import GRID
+from pipeline.studies import dimension
+from pipeline.tables.description import TaskDescription
 
 KINDS = {"sine": (BLUE, "o"), "line": (ORANGE, "s")}
 # the functions' own parameters: name -> (kind of task, how it is written)
 TRUE_PARAMETERS = {
-    "slope": ("line", "line: slope $a_j$"),
-    "intercept": ("line", "line: intercept $b_j$"),
-    "amplitude": ("sine", "sine: amplitude $c_j$"),
-    "phase": ("sine", "sine: phase $d_j$"),
+    "slope": ("line", "Lines: slope"),
+    "intercept": ("line", "Lines: intercept"),
+    "amplitude": ("sine", "Sines: amplitude"),
+    "phase": ("sine", "Sines: phase (radians)"),
 }
+NEAR_BEST = 1.05
+Curves = dict[str, dict[int, float]]
+Betas = dict[str, list[float]]
+
+
+def needed(results: Results) -> dict[str, dict[str, int]]:
+    """dataset -> model -> the fewest task parameters within 5% of the better network's best."""
+    found: dict[str, dict[str, int]] = {}
+    for dataset, models in numbers.dimension(results).items():
+        if "lc" in models and "ll" in models:
+            limit = NEAR_BEST * min(min(models[m].values()) for m in ("lc", "ll"))
+            most = max(max(models[m]) for m in ("lc", "ll"))
+            found[dataset] = {
+                m: min((d for d, error in models[m].items() if error <= limit), default=2 * most)
+                for m in ("lc", "ll")
+            }
+    return found
+
+
+def story(results: Results) -> Story:
+    found = numbers.dimension(results)
+    both = {d: m for d, m in found.items() if "lc" in m and "ll" in m}
+    if not both:
+        return Story("Task dimension", NOTHING)
+    fewest = {d: min(set(m["lc"]) & set(m["ll"])) for d, m in both.items()}
+    better = [d for d, m in both.items() if m["lc"][fewest[d]] < m["ll"][fewest[d]]]
+    count = needed(results)
+    fewer = [d for d, row in count.items() if row["lc"] < row["ll"]]
+    more = [d for d, row in count.items() if row["lc"] > row["ll"]]
+    parameters = plural(min(fewest.values()), "task parameter")
+    return Story(
+        f"With {parameters}, learned context beats last layer on {len(better)} of "
+        f"{plural(len(both), 'dataset')}",
+        f"To come within 5% of the better network's lowest error, learned context needs fewer task "
+        f"parameters than last layer on {plural(len(fewer), 'dataset')}, more on {len(more)}, and "
+        f"as many on {len(count) - len(fewer) - len(more)}.",
+    )
 
 
 def errors_table(results: Results) -> Table:
-    found = from_results(results).dimension
-    dimensions, models = results.settings.profile.dimensions, results.settings.params.varied
+    found = numbers.dimension(results)
+    dimensions = results.settings.profile.dimensions
+    models = results.taking_part(dimension.STUDY)
     rows = [
         [
             name_cell(results, dataset),
             *(
-                number(found.get(dataset, {}).get(model, {}).get(dimension), 2)
+                number(found.get(dataset, {}).get(model, {}).get(count), 2)
                 for model in models
-                for dimension in dimensions
+                for count in dimensions
             ),
         ]
         for dataset in results.datasets
     ]
     return Table(
         "errors_by_dimension",
-        "Test error with so many task parameters, relative to the LC network of Table 2. The paper "
-        "shows these numbers as a figure only.",
-        ("Dataset", *(f"{MODELS[model].label} {d}" for model in models for d in dimensions)),
+        "Test error by the number of task parameters, relative to the LC network of Table 2. The "
+        "paper shows these numbers as a figure only.",
+        ("Dataset", *(str(count) for _ in models for count in dimensions)),
         rows,
-        results.footnotes(),
+        groups=[("", 1), *((model_style(model).label, len(dimensions)) for model in models)],
     )
 
 
 def errors_figure(results: Results) -> Drawing | Text:
-    found = from_results(results).dimension
+    found = {results.label(d): curves for d, curves in numbers.dimension(results).items()}
     if not found:
         return missing("The error by task dimension needs results/dimension and results/train.")
-    figure, axes = panels(len(found))
-    for axis, (dataset, models) in zip(axes, found.items(), strict=True):
+
+    def paint(axes: Axes, models: Curves) -> None:
         for model, errors in models.items():
-            style = MODELS[model]
-            axis.plot(
-                list(errors),
-                list(errors.values()),
-                marker=style.marker,
-                color=style.colour,
-                label=f"{style.label}, {style.title}",
-            )
-        reference_line(axis)
-        ticks = sorted({dimension for errors in models.values() for dimension in errors})
-        log_ticks(axis, ticks, [str(tick) for tick in ticks])
-        axis.set_title(plain(results.label(dataset)))
-    legend_above(figure, max(axes, key=lambda axis: len(axis.lines)))
-    figure.supxlabel("task parameters", fontsize=8.5)
-    figure.supylabel("error relative to LC's base", fontsize=8.5)
-    return finish(
-        figure,
+            style = model_style(model)
+            axes.plot(list(errors), list(errors.values()), marker=style.marker, color=style.colour)
+        reference_line(axes)
+        ticks = sorted({count for errors in models.values() for count in errors})
+        log_ticks(axes, ticks, [str(tick) for tick in ticks])
+        axes.set(xlabel="task parameters", ylabel="error / LC's in Table 2")
+        label_ends(
+            axes,
+            [(list(e.values())[-1], model_style(m).label, model_style(m).colour)
+             for m, e in models.items()],
+        )  # fmt: skip
+
+    styles = [model_style(model) for model in results.taking_part(dimension.STUDY)]
+    return draw(
         "errors_by_dimension_figure",
         "Test error as a function of the number of task parameters, relative to the LC network of "
-        "Table 2 (the dotted line at one). LC in blue circles, LL in green diamonds.",
+        "Table 2 (the dotted line at one).",
+        found,
+        paint,
+        legend=[Mark(f"{s.label}, {s.title}", s.colour, s.marker, "-") for s in styles],
+        paper=results.paper.figure("dimension"),
+        compared="the same quantities, axes and colours; the paper prints no numbers, so only the "
+        "shapes can be compared.",
     )
 
 
@@ -88,30 +133,43 @@ def sine_and_line(results: Results) -> Drawing | Text:
     tasks, one, two = _sine_and_line(results)
     if not (tasks and one and two):
         return missing("Sine and line's task parameters need that dataset in the dimension study.")
-    figure, (left, right) = panels(2, width=4.2, height=3.1)
-    edges = np.histogram_bin_edges([one[task][0] for task in one], bins=24).tolist()
-    for kind, (colour, marker) in KINDS.items():
-        names = [task for task in one if tasks.get(task, {}).get("kind") == kind]
-        left.hist([one[n][0] for n in names], bins=edges, color=colour, alpha=0.65)
-        right.scatter(
-            [two[n][0] for n in names],
-            [two[n][1] for n in names],
-            color=colour,
-            marker=marker,
-            s=22,
-            alpha=0.8,
-            linewidths=0,
-            label=kind,
-        )
-    left.set(title="one task parameter", xlabel=r"$\beta$", ylabel="tasks")
-    right.set(title="two task parameters", xlabel=r"$\beta_1$", ylabel=r"$\beta_2$")
-    left.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-    legend_above(figure, right)
-    return finish(
-        figure,
+
+    def paint(axes: Axes, betas: Betas) -> None:
+        scalar = len(next(iter(betas.values()))) == 1
+        edges = np.histogram_bin_edges([beta[0] for beta in betas.values()], bins=24).tolist()
+        for kind, (colour, marker) in KINDS.items():
+            shown = [betas[task] for task in betas if _kind(tasks, task) == kind]
+            if scalar:
+                axes.hist([beta[0] for beta in shown], bins=edges, color=colour, alpha=0.65)
+            else:
+                axes.scatter(
+                    [beta[0] for beta in shown],
+                    [beta[1] for beta in shown],
+                    color=colour,
+                    marker=marker,
+                    s=22,
+                    alpha=0.8,
+                    linewidths=0,
+                )
+        if scalar:
+            axes.set(xlabel="task parameter β", ylabel="tasks")
+            axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+        else:
+            axes.set(xlabel="task parameter β₁", ylabel="task parameter β₂")
+
+    return draw(
         "sine_and_line",
-        "Task parameters of the Sine and line data, by the kind of task: LC networks with one "
-        "parameter for each task (left, a histogram) and with two (right).",
+        "Task parameters of the Sine and line data by the kind of task, of LC networks with one "
+        "parameter for each task (a histogram) and with two.",
+        {"One task parameter": one, "Two task parameters": two},
+        paint,
+        size=(3.6, 2.7),
+        columns=2,
+        narrow=1,
+        legend=[Mark(kind, colour, marker) for kind, (colour, marker) in KINDS.items()],
+        paper=results.paper.figure("sine_and_line"),
+        compared="the same picture: lines and sines separate more easily with two parameters. Sign "
+        "and rotation of β are arbitrary, so clusters may be mirrored.",
     )
 
 
@@ -119,40 +177,53 @@ def sine_and_line_truth(results: Results) -> Drawing | Text:
     tasks, _, two = _sine_and_line(results)
     if not (tasks and two):
         return missing("The functions' own parameters need Sine and line in the dimension study.")
-    figure, axes = panels(4, columns=4, width=2.6, height=2.5)
     everything = np.array(list(two.values()))
-    for axis, (parameter, (kind, label)) in zip(axes, TRUE_PARAMETERS.items(), strict=True):
-        names = [task for task in two if tasks.get(task, {}).get("kind") == kind]
-        axis.scatter(everything[:, 0], everything[:, 1], color="#dddddd", s=10, linewidths=0)
-        dots = axis.scatter(
+
+    def paint(axes: Axes, parameter: str) -> None:
+        kind, label = TRUE_PARAMETERS[parameter]
+        names = [task for task in two if _kind(tasks, task) == kind]
+        values = [getattr(tasks[name], parameter) for name in names]
+        axes.scatter(everything[:, 0], everything[:, 1], color=GRID, s=10, linewidths=0)
+        dots = axes.scatter(
             [two[n][0] for n in names],
             [two[n][1] for n in names],
-            c=[tasks[n][parameter] for n in names],
+            c=values,
             cmap=SEQUENTIAL,
             marker=KINDS[kind][1],
             s=24,
             linewidths=0,
         )
-        figure.colorbar(dots, ax=axis, location="bottom", shrink=0.85, aspect=25)
-        axis.set_title(label)
-    return finish(
-        figure,
+        figure = axes.get_figure()
+        assert figure is not None
+        bar = figure.colorbar(dots, ax=axes, location="bottom", shrink=0.9, aspect=25)
+        bar.set_label(label.partition(": ")[2], fontsize=7.5)
+        bar.ax.xaxis.set_major_locator(MaxNLocator(4))
+        axes.set(xlabel="β₁", ylabel="β₂")
+
+    return draw(
         "sine_and_line_truth",
-        "The two-dimensional task parameters of the figure above, coloured by the "
-        "parameters of the functions that made the data. Tasks of the other kind are grey; the "
-        "phase is periodic.",
+        "The two task parameters of the figure above, coloured by the parameters of the functions "
+        "that made the data. Tasks of the other kind are pale. The phase is periodic, so its "
+        "largest and smallest values meet.",
+        {label: name for name, (_, label) in TRUE_PARAMETERS.items()},
+        paint,
+        size=(2.5, 2.7),
+        columns=4,
+        narrow=2,
+        on_white=True,
+        paper=results.paper.figure("sine_and_line_truth"),
+        compared="the same four panels; as in the paper, the network has ordered the tasks by "
+        "parameters that it was never given.",
     )
 
 
-Betas = dict[str, list[float]]
+def _kind(tasks: dict[str, TaskDescription], task: str) -> str | None:
+    return tasks[task].kind if task in tasks else None
 
 
-def _sine_and_line(results: Results) -> tuple[dict[str, dict[str, float]], Betas, Betas]:
+def _sine_and_line(results: Results) -> tuple[dict[str, TaskDescription], Betas, Betas]:
     if "sine_and_line" not in results.datasets:
         return {}, {}, {}
     info = results.info("sine_and_line")
-    result = results.get("dimension", "sine_and_line", "lc") or {"dimensions": {}}
-    one, two = (
-        result["dimensions"].get(dimension, {}).get("task_parameters", {}) for dimension in "12"
-    )
-    return (info or {"tasks": {}})["tasks"], one, two
+    one, two = (numbers.task_parameters(results, "sine_and_line", count) for count in (1, 2))
+    return (info.tasks if info else {}), one, two

@@ -5,151 +5,248 @@ All from the LC networks with two task parameters of the dimension study.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib import colormaps
-from matplotlib.colors import to_hex
+from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
-from pipeline.reporting.drawing import SEQUENTIAL, finish, panels, plain
+from pipeline.reporting.countries import task_name
+from pipeline.reporting.drawing import Ramp, draw, shade, shades
 from pipeline.reporting.explorer import Explorer
+from pipeline.reporting.formatting import plural, show
+from pipeline.reporting.labels import BLUE, GREEN, ORANGE, feature_label
 from pipeline.reporting.results import Results
+from pipeline.reporting.story import NOTHING, Story
+from pipeline.studies import dimension, illustrate
+from pipeline.studies.dimension import DimensionOutcome
+from pipeline.studies.illustrate import FeaturePlane, TaskExplorer, TaskPoints
+from pipeline.tables.description import TableDescription
 
-SHADES = 32
+OPENING = ("death_rate", "HTI 2010")
+"""The paper's own example: the year of the earthquake in Haiti."""
+LEVEL_COLOURS = (BLUE, ORANGE, GREEN)
+DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+STEPS = len(DIGITS) ** 2 - 1
+
+
+@dataclass(frozen=True)
+class TaskMap:
+    """What is known of a dataset's tasks and of the network with two task parameters."""
+
+    dataset: str
+    info: TableDescription
+    network: DimensionOutcome
+    explorer: TaskExplorer
+
+    @property
+    def beta(self) -> dict[str, list[float]]:
+        return self.network.task_parameters or {}
+
+    @property
+    def errors(self) -> list[float | None]:
+        return [self.network.task_rmse.get(task) for task in self.beta]
+
+
+def story(results: Results) -> Story:
+    found = _maps(results)
+    if not found:
+        return Story("Task explorer", NOTHING)
+    tasks = sum(len(one.beta) for one in found.values())
+    return Story(
+        f"Explore {show(tasks, 0)} tasks on {plural(len(found), 'map')}",
+        "Tasks that are close to each other behave alike: choose one, read which are its "
+        "neighbours, and move its two parameters to see how the prediction changes.",
+    )
 
 
 def explorer(results: Results) -> Explorer | Text:
     found = _maps(results)
     if not found:
         return missing("The explorer needs results/dimension and results/illustrate.")
-    shades = colormaps[SEQUENTIAL](np.linspace(0, 0.95, SHADES))
+    dataset, task = OPENING
     return Explorer(
         "Every point is a task at its two task parameters; choose one on the map, by its name, or "
-        "by the arrow keys. The orange cross is where the sliders stand, and the blue curve is "
-        "what the network predicts there; the dotted curve is the chosen task's.",
-        list(found.values()),
-        [to_hex(shade) for shade in shades],
+        "with the arrow keys. The orange cross shows where the sliders are, and the solid curves "
+        "are what the network predicts there; dotted curves are the chosen task's. Filled points "
+        "are its training rows, open ones its test rows. The address of this page keeps what you "
+        "choose.",
+        [_content(results, one) for one in found.values()],
+        shades(32),
+        {"dataset": dataset, "task": task},
     )
 
 
 def maps(results: Results) -> Drawing | Text:
-    found = _maps(results)
+    found = {results.label(dataset): one for dataset, one in _maps(results).items()}
     if not found:
         return missing("The maps need results/dimension and results/illustrate.")
-    figure, axes = panels(len(found), height=2.3)
-    for axis, content in zip(axes, found.values(), strict=True):
-        errors = [np.nan if e is None else e for e in content["columns"][0]["values"]]
-        first, second = content["beta"]
-        dots = axis.scatter(first, second, c=errors, cmap=SEQUENTIAL, s=9, linewidths=0)
-        bar = figure.colorbar(dots, ax=axis, location="bottom", shrink=0.85, aspect=25)
-        bar.ax.xaxis.set_major_locator(MaxNLocator(3))
-        for side in (axis.xaxis, axis.yaxis):
+
+    def paint(axes: Axes, one: TaskMap) -> None:
+        first, second = zip(*one.beta.values(), strict=True)
+        errors = [0.0 if error is None else error for error in one.errors]
+        ranks = np.argsort(np.argsort(errors)) / max(1, len(errors) - 1)
+        axes.scatter(first, second, c=[shade(rank, 0, 1) for rank in ranks], s=9, linewidths=0)
+        for side in (axes.xaxis, axes.yaxis):
             side.set_major_locator(MaxNLocator(3))
-        axis.set_title(plain(content["label"]))
-    return finish(
-        figure,
+        axes.set(xlabel="β₁", ylabel="β₂")
+
+    return draw(
         "maps",
-        "The tasks of every dataset at their two task parameters, coloured by their test error.",
+        "The tasks of every dataset at their two task parameters, coloured by the rank of their "
+        "test error. Sign and rotation of the axes are arbitrary.",
+        found,
+        paint,
+        ramp=Ramp("Test error of the task, by rank", "lowest", "highest", shades()),
+        on_white=True,
     )
 
 
 def extremes(results: Results) -> Table:
     """Of every map, what one would look for first."""
     rows = []
-    for dataset, content in _maps(results).items():
-        tasks, errors = content["tasks"], content["columns"][0]["values"]
-        far = _distances(content)
+    for dataset, one in _maps(results).items():
+        tasks, errors = list(one.beta), one.errors
+        far = _distances(one)
         nearest = far.min(axis=1)
         pair, alone = np.unravel_index(far.argmin(), far.shape), int(nearest.argmax())
-        worst = max(range(len(tasks)), key=lambda task: errors[task] or 0.0)
+        worst = max(range(len(tasks)), key=lambda task, e=errors: e[task] or 0.0)  # type: ignore[misc]
         rows.append(
             [
                 name_cell(results, dataset),
                 number(len(tasks), 0),
-                Cell(" and ".join(tasks[task] for task in pair)),
-                Cell(tasks[alone]),
-                Cell(tasks[worst]),
+                Cell(" and ".join(task_name(dataset, tasks[task]) for task in pair)),
+                Cell(task_name(dataset, tasks[alone])),
+                Cell(task_name(dataset, tasks[worst])),
                 number(errors[worst], None),
             ]
         )
     return Table(
         "extremes",
-        "The two tasks most alike, the task farthest from its nearest one, and the one with the "
-        "highest test error; distances are those of the network's first layer.",
-        ("Dataset", "Tasks", "Most alike", "Most alone", "Worst", "Its error"),
+        "The two tasks most alike, the task farthest from its nearest neighbour, and the one with "
+        "the highest test error; distances are those in the network's first layer.",
+        ("Dataset", "Tasks", "Most alike", "Most alone", "Highest error", "Its error"),
         rows,
-        results.footnotes(),
+        cards=True,
     )
 
 
-def _maps(results: Results) -> dict[str, dict[str, Any]]:
-    """dataset -> what the explorer's script reads."""
+def _maps(results: Results) -> dict[str, TaskMap]:
     found = {}
     for dataset in results.datasets:
         info = results.info(dataset)
-        trained = results.get("dimension", dataset, "lc") or {"dimensions": {}}
-        two = trained["dimensions"].get("2", {})
-        illustrated = (results.get("illustrate", dataset, "lc") or {}).get("explorer")
-        if info and illustrated and len(two.get("task_parameters", ())) > 1:
-            found[dataset] = _map(results.label(dataset), info, two, illustrated)
+        trained = results.read(dimension.STUDY, dataset, "lc")
+        illustrated = results.read(illustrate.STUDY, dataset, "lc")
+        two = trained.dimensions.get("2") if trained else None
+        shown = illustrated.explorer if illustrated else None
+        if info and two and shown and len(two.task_parameters or ()) > 1:
+            found[dataset] = TaskMap(dataset, info, two, shown)
     return found
 
 
-def _map(
-    label: str, info: dict[str, Any], two: dict[str, Any], illustrated: dict[str, Any]
-) -> dict[str, Any]:
-    tasks = list(two["task_parameters"])
-    target = info.get("target", "target") + (f" ({info['unit']})" if info.get("unit") else "")
-    columns: dict[str, list[float | None]] = {
-        "test error": [two["task_rmse"].get(task) for task in tasks],
-        "training rows": [info["tasks"][task]["train"] for task in tasks],
-        "mean of the target": [illustrated["target_mean"][task] for task in tasks],
+def _content(results: Results, one: TaskMap) -> dict[str, Any]:
+    """What the script reads of a dataset."""
+    info, tasks = one.info, list(one.beta)
+    columns: dict[str, Sequence[float | None]] = {
+        "test error": one.errors,
+        "training rows": [info.tasks[task].train for task in tasks],
+        "mean of the target": [one.explorer.target_mean.get(task) for task in tasks],
     }
+    planes = one.explorer.planes or _single(one.explorer)
+    chosen = one.network.hyperparameters
     return {
-        "label": label,
-        "target": target,
+        "name": one.dataset,
+        "label": results.label(one.dataset),
+        "target": info.target + (f" ({info.unit})" if info.unit else ""),
+        "network": "The network: learned context with two task parameters, from the study of the "
+        f"task dimension; {chosen.width} units in each layer; test error "
+        f"{show(one.network.rmse)} {info.unit}.".replace(" .", "."),
         "tasks": tasks,
-        "beta": [
-            [_short(beta[place]) for beta in two["task_parameters"].values()] for place in (0, 1)
-        ],
+        "names": [task_name(one.dataset, task) for task in tasks],
+        "beta": [[_short(beta[place]) for beta in one.beta.values()] for place in (0, 1)],
         "columns": [
             {"label": name, "values": [None if v is None else _short(v) for v in values]}
             for name, values in columns.items()
         ],
-        "metric": illustrated["metric"],
-        "response": _response(info, illustrated.get("response")),
+        "metric": one.explorer.metric,
+        "planes": [_plane(one, plane) for plane in planes],
+        "points": _points(one.explorer.points, tasks),
     }
 
 
-def _response(info: dict[str, Any], response: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The curves in thousandths of their range, which take half of the space."""
-    if response is None:
-        return None
-    values = np.array(response["values"])
-    low, unit = float(values.min()), float(np.ptp(values)) / 1000 or 1.0
-    others = " The other features are at their mean or most frequent value."
-    level = f" The curve is for {response['level']}." if response["level"] else ""
-    sizes = " × ".join(str(len(axis)) for axis in response["beta"])
+def _single(explorer: TaskExplorer) -> list[FeaturePlane]:
+    """What results of an earlier version have: one feature at one level."""
+    old = explorer.response
+    if old is None:
+        return []
+    return [
+        FeaturePlane(
+            feature=old.feature, grid=old.grid, beta=old.beta, levels={old.level: old.values}
+        )
+    ]
+
+
+def _plane(one: TaskMap, plane: FeaturePlane) -> dict[str, Any]:
+    unit = next((f.unit for f in one.info.features if f.name == plane.feature), "")
+    others = " The other features are at their mean or most frequent value, so the points differ "
+    others += "from the curve in those features too."
+    sizes = " × ".join(str(len(axis)) for axis in plane.beta)
     return {
-        "feature": response["feature"],
-        "grid": response["grid"],
-        "beta": response["beta"],
-        "low": low,
-        "unit": _short(unit),
-        "steps": np.rint((values - low) / _short(unit)).astype(int).tolist(),
+        "key": plane.feature,
+        "feature": feature_label(one.dataset, plane.feature, unit),
+        "grid": [_short(value) for value in plane.grid],
+        "beta": plane.beta,
+        "levels": [
+            {"label": _level(one, name), "colour": colour, **_packed(np.array(curves).ravel())}
+            for (name, curves), colour in zip(plane.levels.items(), LEVEL_COLOURS, strict=False)
+        ],
         "note": f"Interpolated between {sizes} values of the two task parameters."
-        + (others if len(info["features"]) > 1 else "")
-        + level,
+        + (others if len(one.info.features) > 1 else ""),
     }
 
 
-def _distances(content: dict[str, Any]) -> np.ndarray:
-    beta = np.array(content["beta"]).T
+def _level(one: TaskMap, level: str) -> str:
+    """`1` of a feature that is coded in numbers says nothing without the feature's name."""
+    points = one.explorer.points
+    if not level.isdecimal() or points is None or points.level_feature is None:
+        return level
+    return f"{feature_label(one.dataset, points.level_feature)}: {level}"
+
+
+def _points(points: TaskPoints | None, tasks: list[str]) -> dict[str, Any] | None:
+    if points is None:
+        return None
+    rows = [points.tasks.get(task, []) for task in tasks]
+    table = np.array([row for some in rows for row in some])
+    if not len(table):
+        return None
+    return {
+        "counts": [len(some) for some in rows],
+        "test": "".join("1" if value else "0" for value in table[:, 0]),
+        "level": "".join(str(int(value)) for value in table[:, 1]),
+        "target": _packed(table[:, 2]),
+        "features": {
+            name: _packed(table[:, 3 + place]) for place, name in enumerate(points.features)
+        },
+    }
+
+
+def _packed(values: np.ndarray) -> dict[str, Any]:
+    """4096 steps from the lowest to the highest value, two characters each."""
+    low, unit = float(values.min()), float(np.ptp(values)) / STEPS or 1.0
+    steps = np.rint((values - low) / unit).astype(int)
+    text = "".join(DIGITS[step >> 6] + DIGITS[step & 63] for step in steps.tolist())
+    return {"low": low, "unit": unit, "text": text}
+
+
+def _distances(one: TaskMap) -> np.ndarray:
+    beta = np.array(list(one.beta.values()))
     between = beta[:, None] - beta[None]
-    squared = np.einsum("ijk,kl,ijl->ij", between, np.array(content["metric"]), between)
+    squared = np.einsum("ijk,kl,ijl->ij", between, np.array(one.explorer.metric), between)
     distances = np.sqrt(np.maximum(squared, 0))
     np.fill_diagonal(distances, np.inf)
     return distances

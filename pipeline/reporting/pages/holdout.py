@@ -2,38 +2,80 @@
 
 from __future__ import annotations
 
-from statistics import median
-from typing import Any
+from statistics import fmean, median
 
 import numpy as np
-from matplotlib.lines import Line2D
+from matplotlib.axes import Axes
 
-from pipeline.reporting.blocks import Drawing, Table, Text, missing
+from pipeline.reporting import numbers
+from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import lowest, name_cell, number
-from pipeline.reporting.drawing import finish, log_scale, log_ticks, panels, plain, reference_line
+from pipeline.reporting.drawing import draw, log_scale, log_ticks, reference_line
+from pipeline.reporting.formatting import percent, plural, show
 from pipeline.reporting.labels import BLACK, BLUE, DIMENSION_COLOURS, ESTIMATORS, GREY, ORANGE
-from pipeline.reporting.numbers import ALL, from_results
+from pipeline.reporting.numbers import ALL
 from pipeline.reporting.results import Results
+from pipeline.reporting.story import NOTHING, Story
+from pipeline.studies import adapt, illustrate
+from pipeline.studies.adapt import AdaptFit
 
 LINES = {"gauss_newton": "-", "lipo": ":"}
 MARKERS = {"gauss_newton": "o", "lipo": "x"}
+GOOD_ENOUGH = 1.2
+ByShare = dict[str, dict[int, dict[float, float]]]
+
+
+def at_all_rows(results: Results, estimator: str) -> dict[str, dict[int, float]]:
+    """Table 5: dataset -> task parameters -> error relative to LC's in Table 2."""
+    found = {
+        dataset: {count: errors[ALL] for count, errors in rows.items() if ALL in errors}
+        for dataset, rows in numbers.holdout(results).get(estimator, {}).items()
+    }
+    return {dataset: row for dataset, row in found.items() if row}
+
+
+def largest_over_smallest(results: Results, estimator: str) -> float | None:
+    """The mean over datasets of the error with most task parameters / with fewest."""
+    rows = [row for row in at_all_rows(results, estimator).values() if len(row) > 1]
+    return fmean(row[max(row)] / row[min(row)] for row in rows) if rows else None
+
+
+def best_errors(results: Results, estimator: str) -> dict[str, float]:
+    return {d: min(row.values()) for d, row in at_all_rows(results, estimator).items()}
+
+
+def story(results: Results) -> Story:
+    best = best_errors(results, "gauss_newton")
+    if not best:
+        return Story("Hold-out tasks", NOTHING)
+    near = [d for d, ratio in best.items() if ratio < GOOD_ENOUGH]
+    answer = (
+        f"On {len(near)} of {plural(len(best), 'dataset')} a new task on the frozen network comes "
+        f"within {percent(GOOD_ENOUGH - 1)} of a network that was trained with it."
+    )
+    gauss, lipo = (largest_over_smallest(results, name) for name in ("gauss_newton", "lipo"))
+    if gauss and lipo:
+        answer += (
+            f" From the fewest to the most task parameters the mean error changes by a factor of "
+            f"{show(lipo, 2)} with LIPO, the paper's optimiser, and of {show(gauss, 2)} with "
+            "Gauss-Newton on the same objective and networks."
+        )
+    return Story(
+        f"New tasks fit a frozen network on {len(near)} of {plural(len(best), 'dataset')}", answer
+    )
 
 
 def table_5(results: Results) -> Table:
-    found = from_results(results).holdout
     dimensions = results.settings.profile.holdout.dimensions
     rows = []
     for dataset in results.datasets:
         row = [name_cell(results, dataset)]
         for estimator in ESTIMATORS:
-            errors = {
-                str(dimension): by_share[ALL]
-                for dimension, by_share in found.get(estimator, {}).get(dataset, {}).items()
-                if ALL in by_share
-            }
+            found = at_all_rows(results, estimator).get(dataset, {})
+            errors = {str(count): error for count, error in found.items()}
             best = lowest(errors, 2)
             for column in map(str, dimensions):
-                # The paper's estimator is LIPO: its numbers stand beside ours by LIPO.
+                # The paper's estimator is LIPO: its numbers belong to ours by LIPO.
                 printed = results.paper.value("holdout", dataset, column)
                 row.append(
                     number(
@@ -46,76 +88,86 @@ def table_5(results: Results) -> Table:
         rows.append(row)
     return Table(
         "table_5",
-        "Table 5. Test error of hold-out tasks fitted on all their training rows, the mean over "
-        "the three groups, relative to the LC network of Table 2, for networks with so many task "
-        "parameters; the best of each estimator in bold.",
-        ("Dataset", *(f"{label} {d}" for label in ESTIMATORS.values() for d in dimensions)),
+        "Table 5. Test error of hold-out tasks fitted on all their training rows: the mean over "
+        "the three groups, relative to the LC network of Table 2, by the number of task "
+        "parameters. Bold: the lowest of each estimator.",
+        ("Dataset", *(str(count) for _ in ESTIMATORS for count in dimensions)),
         rows,
-        results.footnotes(),
+        groups=[
+            ("", 1),
+            *((f"{label}, task parameters", len(dimensions)) for label in ESTIMATORS.values()),
+        ],
     )
 
 
 def errors_by_share(results: Results) -> Drawing | Text:
-    found = from_results(results).holdout
-    datasets = [d for d in results.datasets if any(d in by_data for by_data in found.values())]
-    if not datasets:
+    found = numbers.holdout(results)
+    items: dict[str, ByShare] = {}
+    for dataset in results.datasets:
+        by_estimator = {e: found[e][dataset] for e in ESTIMATORS if dataset in found.get(e, {})}
+        if by_estimator:
+            items[results.label(dataset)] = by_estimator
+    if not items:
         return missing("The hold-out errors need results/adapt and results/train.")
-    figure, axes = panels(len(datasets), height=2.0)
-    drawn: dict[str, Line2D] = {}
-    for axis, dataset in zip(axes, datasets, strict=True):
+
+    def paint(axes: Axes, by_estimator: ByShare) -> None:
         shares: set[float] = set()
-        for estimator, label in ESTIMATORS.items():
-            for dimension, errors in found.get(estimator, {}).get(dataset, {}).items():
+        for estimator, by_dimension in by_estimator.items():
+            for count, errors in by_dimension.items():
                 shares |= set(errors)
-                (drawn[f"{dimension} task parameters, {label}"],) = axis.plot(
+                axes.plot(
                     list(errors),
                     list(errors.values()),
                     linestyle=LINES[estimator],
                     marker=MARKERS[estimator],
-                    color=DIMENSION_COLOURS.get(dimension, GREY),
+                    markersize=3.5,
+                    color=DIMENSION_COLOURS.get(count, GREY),
                 )
-        reference_line(axis)
+        reference_line(axes)
         ticks = sorted(shares)
-        labels = [f"{share * 100:g}" if share not in (0.05, 0.5, 0.75) else "" for share in ticks]
-        log_ticks(axis, ticks, labels)
-        log_scale(axis.yaxis)
-        axis.set_title(plain(results.label(dataset)))
-    names = sorted(drawn, key=lambda name: (name.split(", ")[1], int(name.split()[0])))
-    figure.legend(
-        [drawn[name] for name in names],
-        names,
-        loc="outside upper center",
-        ncols=min(3, len(datasets)),
-    )
-    figure.supxlabel("% of the task's training rows", fontsize=8.5)
-    figure.supylabel("error relative to LC's base", fontsize=8.5)
-    return finish(
-        figure,
+        labels = [f"{s * 100:g}" if s not in (0.05, 0.5, 0.75) else "" for s in ticks]
+        log_ticks(axes, ticks, labels)
+        log_scale(axes.yaxis)
+        axes.set(xlabel="% of the task's rows", ylabel="error / LC's in Table 2")
+
+    dimensions = sorted({d for by in items.values() for rows in by.values() for d in rows})
+    return draw(
         "errors_by_share",
-        "Test error of hold-out tasks against the share of the task's rows that they are fitted "
-        "on, relative to the LC network of Table 2 (dotted line). Solid: Gauss-Newton; dots and "
-        "crosses: LIPO.",
-    )
+        "Test error of hold-out tasks against the share of the task's training rows that they are "
+        "fitted on, relative to the LC network of Table 2 (the dotted line at one).",
+        items,
+        paint,
+        legend=[
+            Mark(f"{label}, {plural(d, 'task parameter')}", DIMENSION_COLOURS.get(d, GREY),
+                 MARKERS[name], LINES[name])
+            for name, label in ESTIMATORS.items()
+            for d in dimensions
+            if any(d in by.get(name, {}) for by in items.values())
+        ],
+        paper=results.paper.figure("holdout"),
+        compared="the same experiment. The paper has LIPO alone; Gauss-Newton is added here, and "
+        "shows what the optimiser contributes.",
+    )  # fmt: skip
 
 
 def optimisers(results: Results) -> Table:
     """The same objective by two optimisers: which one finds the lower value?"""
     rows = []
     for dataset in results.datasets:
-        adapted = results.get("adapt", dataset, "lc")
+        adapted = results.read(adapt.STUDY, dataset, "lc")
         for dimension in results.settings.profile.holdout.dimensions:
             fits = [
                 fit
-                for fit in (adapted or {"fits": []})["fits"]
-                if fit["task_dim"] == dimension and fit["share"] == ALL and "lipo" in fit
+                for fit in (adapted.fits if adapted else ())
+                if fit.task_dim == dimension and fit.share == ALL and fit.lipo
             ]
             if fits:
                 rows.append([name_cell(results, dataset), number(dimension, 0), *_comparison(fits)])
     return Table(
         "optimisers",
-        "LIPO, the paper's optimiser of the hold-out objective, beside Gauss-Newton from several "
+        "LIPO, the paper's optimiser of the hold-out objective, and Gauss-Newton from several "
         "starts, on all training rows. A positive difference means that LIPO stopped above the "
-        "optimum: the error is then the optimiser's doing, not the task dimension's.",
+        "optimum: the error is then due to the optimiser, not to the task dimension.",
         (
             "Dataset",
             "Task parameters",
@@ -126,16 +178,17 @@ def optimisers(results: Results) -> Table:
             "Error, LIPO / Gauss-Newton",
         ),
         rows,
-        results.footnotes(),
+        cards=True,
     )
 
 
-def _comparison(fits: list[dict[str, Any]]) -> list[Any]:
-    lipo = [value for fit in fits for value in fit["lipo"]["objective"]]
-    gauss = [value for fit in fits for value in fit["gauss_newton"]["objective"]]
+def _comparison(fits: list[AdaptFit]) -> list[Cell]:
+    pairs = [(fit.lipo, fit.gauss_newton) for fit in fits if fit.lipo]
+    lipo = [value for a, _ in pairs for value in a.objective]
+    gauss = [value for _, b in pairs for value in b.objective]
     differences = [a - b for a, b in zip(lipo, gauss, strict=True)]
     higher = sum(d > 1e-3 * max(1.0, abs(b)) for d, b in zip(differences, gauss, strict=True))
-    ratio = sum(f["lipo"]["rmse"] for f in fits) / sum(f["gauss_newton"]["rmse"] for f in fits)
+    ratio = sum(a.rmse for a, _ in pairs) / sum(b.rmse for _, b in pairs)
     return [
         number(len(lipo), 0),
         number(median(lipo), None),
@@ -147,43 +200,75 @@ def _comparison(fits: list[dict[str, Any]]) -> list[Any]:
 
 def likelihoods(results: Results) -> Drawing | Text:
     illustrated = (
-        results.get("illustrate", "frequency", "lc") if "frequency" in results.datasets else None
+        results.read(illustrate.STUDY, "frequency", "lc")
+        if "frequency" in results.datasets
+        else None
     )
-    if not illustrated or "likelihood" not in illustrated:
+    if not illustrated or not illustrated.likelihood:
         return missing("The likelihoods need results/illustrate/frequency/lc.json.")
-    content = illustrated["likelihood"]
-    count = len(content["true"]["rows"])
-    figure, axes = panels(3 * count, columns=3, width=2.9, height=1.45)
-    for row in range(count):
-        left, middle, right = axes[3 * row : 3 * row + 3]
-        left.fill_between(
-            content["true"]["grid"], content["true"]["rows"][row], color=BLACK, alpha=0.7
-        )
-        middle.fill_between(
-            content["model"]["grid"], content["model"]["rows"][row], color=BLUE, alpha=0.7
-        )
-        left.axvline(content["omega"], color=ORANGE, linewidth=1)
-        curves = content["curves"]
-        for sample in curves["samples"][row]:
-            right.plot(curves["grid"], sample, color=BLUE, linewidth=0.6, alpha=0.3)
-        right.plot(curves["grid"], curves["truth"], color=BLACK, linewidth=1.4)
-        points = np.array(content["points"][: row + 1])
-        right.plot(points[:, 0], points[:, 1], "o", color=ORANGE, markersize=6, zorder=5)
-        left.set_ylabel(f"{row + 1} point" + "s" * (row > 0))
-        for axis in (left, middle):
-            axis.set_yticks([])
-            axis.set_ylim(bottom=0)
-    axes[0].set_title("true function")
-    axes[1].set_title("learned context")
-    axes[2].set_title("sampled functions")
-    for axis, label in zip(axes[-3:], (r"frequency $\omega$", r"$\beta$", "$x$"), strict=True):
-        axis.set_xlabel(label)
-    return finish(
-        figure,
+    content = illustrated.likelihood
+
+    def paint(axes: Axes, place: tuple[int, int]) -> None:
+        row, column = place
+        if column < 2:
+            density = (content.true, content.model)[column]
+            axes.fill_between(
+                density.grid, density.rows[row], color=(GREY, BLUE)[column], alpha=0.8, linewidth=0
+            )
+            axes.set_yticks([])
+            axes.set_ylim(bottom=0)
+            axes.set_ylabel("likelihood")
+            axes.set_xlabel(("frequency ω", "task parameter β")[column])
+            if column == 0:
+                axes.axvline(content.omega, color=ORANGE, linewidth=1.2)
+            return
+        curves = content.curves
+        for sample in curves.samples[row]:
+            axes.plot(curves.grid, sample, color=BLUE, linewidth=0.5, alpha=0.25)
+        axes.plot(curves.grid, curves.truth, color=BLACK, linewidth=1.4)
+        points = np.array(content.points[: row + 1])
+        axes.plot(points[:, 0], points[:, 1], "o", color=ORANGE, markersize=6, zorder=5)
+        everything = [*curves.truth, *(v for samples in curves.samples for s in samples for v in s)]
+        axes.set_ylim(min(everything) - 0.05, max(everything) + 0.05)
+        axes.set(xlabel="x", ylabel="y")
+
+    names = ("true function", "learned context", "sampled functions")
+    return draw(
         "likelihoods",
-        f"Likelihoods for a new task of the Frequency data with frequency {content['omega']:g}, "
-        "given one to four points (rows). Left: the true function's frequency, the orange line is "
-        "the truth. Middle: the task parameter of the LC network with one. Right: the true "
+        f"Likelihoods for a new task of the Frequency data with frequency {show(content.omega)}, "
+        "given one to four points. First column: the true function's frequency; the orange line is "
+        "the truth. Second: the task parameter of the LC network with one. Third: the true "
         "function in black, the points in orange, and the network with task parameters drawn from "
         "the likelihood in blue.",
+        {
+            f"{plural(row + 1, 'point')}, {names[column]}": (row, column)
+            for row in range(len(content.true.rows))
+            for column in range(3)
+        },
+        paint,
+        size=(2.9, 1.75),
+        columns=3,
+        narrow=1,
+        paper=results.paper.figure("likelihoods"),
+        compared=_modes(content.model.rows, content.true.rows),
     )
+
+
+def _modes(model: list[list[float]], true: list[list[float]]) -> str:
+    """How many separate peaks the likelihoods have, point by point."""
+    ours, theirs = ([_peaks(row) for row in rows] for rows in (model, true))
+    said = ", ".join(map(str, ours))
+    extra = [n + 1 for n, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a > b]
+    text = f"the network's likelihood has {said} separate peaks after one, two, three, four points"
+    if extra:
+        text += (
+            f", more than the true function's ({', '.join(map(str, theirs))}): here the map from "
+            "frequency to β is not one-to-one, and some frequencies have two task parameters"
+        )
+    return text + "."
+
+
+def _peaks(row: list[float], share: float = 0.05) -> int:
+    """Stretches above a share of the highest value."""
+    above = np.array(row) > share * max(row)
+    return int(above[0]) + int(np.sum(above[1:] & ~above[:-1]))

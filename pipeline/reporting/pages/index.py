@@ -1,106 +1,484 @@
-"""Summary: what came out, in one table and one figure, and where to read on."""
+"""Findings: the verdict, the findings as cards, the main table, what was run and how to go on."""
 
 from __future__ import annotations
 
-from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
+from collections.abc import Mapping
+from statistics import geometric_mean
+
+from matplotlib.axes import Axes
+
+from pipeline.reporting import numbers, times
+from pipeline.reporting.blocks import Card, Cards, Cell, Drawing, Mark, Table, Text, missing, prose
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.checking import Check
-from pipeline.reporting.drawing import finish, log_scale, panels, plain
-from pipeline.reporting.labels import BLACK, MODELS, dataset_label
-from pipeline.reporting.numbers import from_results
+from pipeline.reporting.drawing import label_ends, log_scale, log_ticks, picture, plain, sparkline
+from pipeline.reporting.formatting import duration, listed, percent, plural, show, signed
+from pipeline.reporting.labels import (
+    BLUE,
+    ESTIMATORS,
+    GREY,
+    ORANGE,
+    dataset_label,
+    model_style,
+)
+from pipeline.reporting.pages import check as check_page
+from pipeline.reporting.pages import dimension, holdout, reproduce, search, sizes
 from pipeline.reporting.results import Results
+from pipeline.reporting.sentences import Judged, Outcome, outcome_counts
+from pipeline.reporting.story import Story
+from pipeline.reporting.svg import GRID, PAPER, SOFT
 from pipeline.reporting.verdicts import counts
+from pipeline.studies import clean, train
 
-SHOWN = ("lc", "cs", "ll")
+MOSTLY, LARGELY = 0.9, 0.7
+STATUS: dict[Outcome, tuple[str, str]] = {
+    "holds in both": ("Reproduced", "good"),
+    "only in the paper": ("Not reproduced", "bad"),
+    "only here": ("Holds here, not in the paper's own table", "grey"),
+    "in neither": ("Holds in neither", "grey"),
+    "cannot be judged": ("Cannot be judged yet", "grey"),
+}
 
 
-def summary(results: Results, check: Check) -> Text:
-    base = from_results(results).base
+def story(results: Results, check: Check) -> Story:
+    base = numbers.base(results)
     found = counts(check.numbers)
-    rulings = [judged.ours.ruling for judged in check.sentences]
-    not_run = [dataset_label(d) for d in results.datasets if d not in base]
-    return Text(
-        (
-            "This report reproduces “Multi-task neural networks by learned contextual inputs” "
-            "(Sandnes, Grimstad and Kolbjørnsen, 2023): every table and figure from our own runs, "
-            "each number beside the paper's.",
-            f"{len(base)} of {len(results.datasets)} datasets have results, with the budgets of "
-            f"profile {results.settings.params.profile}."
-            + (f" Not run: {', '.join(not_run)}." if not_run else ""),
-            f"Of {len(check.numbers)} printed numbers, {found['matches']} match within tolerance, "
-            f"{found['better']} are better here, {found['differs']} differ, "
-            f"{found['not comparable']} are not comparable and {found['missing']} are missing.",
-            f"Of {len(rulings)} sentences of the paper, {rulings.count('holds')} hold on our "
-            f"numbers, {rulings.count('does not hold')} do not, and "
-            f"{rulings.count('cannot be judged')} cannot be judged.",
-        )
+    judged = sum(found.values()) - found["not comparable"] - found["missing"]
+    agree = found["matches"] + found["better"]
+    outcomes = outcome_counts(check.sentences)
+    decided = len(check.sentences) - outcomes["cannot be judged"]
+    if not base or not judged:
+        return Story("There are no results to compare yet", f"{len(base)} datasets have results.")
+    share = agree / judged
+    verdict = (
+        "The paper's results hold up"
+        if share >= MOSTLY
+        else "Most of the paper's results hold up"
+        if share >= LARGELY
+        else "The paper's results hold up in part"
     )
+    not_run = [dataset_label(d) for d in results.datasets if d not in base]
+    return Story(
+        f"{verdict}: {agree} of {judged} comparable results match or are better",
+        f"We ran every experiment of the paper on {plural(len(base), 'dataset')} and compared the "
+        f"{sum(found.values())} results of its tables: {check_page.counted(check)}. Of "
+        f"{plural(decided, 'sentence')} of the paper that can be tested on comparable data, "
+        f"{plural(outcomes['holds in both'], 'holds', 'hold')} here and in "
+        f"the paper's own tables, {outcomes['only in the paper']} only there, "
+        f"{outcomes['only here']} only here, {outcomes['in neither']} in neither."
+        + (f" Not run: {listed(not_run)}." if not_run else ""),
+    )
+
+
+# -- the findings ---------------------------------------------------------------------------------
+
+
+def findings(results: Results, check: Check) -> Cards:
+    """One card for each finding that the results can show."""
+    judged = {one.sentence.name: one for one in check.sentences}
+    cards = (
+        _fewer_parameters(results, judged),
+        _little_data(results, judged),
+        _new_tasks(results, judged),
+        _optimiser(results),
+        _leak(results),
+        _disagreement(results, check),
+    )
+    return Cards([card for card in cards if card])
+
+
+def _status(judged: Judged | None) -> tuple[str, str]:
+    outcome = judged.comparable.outcome if judged else "cannot be judged"
+    return STATUS[outcome]
+
+
+def _fewer_parameters(results: Results, judged: Mapping[str, Judged]) -> Card | None:
+    both = {
+        d: models
+        for d, models in numbers.dimension(results).items()
+        if "lc" in models and "ll" in models
+    }
+    if not both:
+        return None
+    fewest = {d: min(set(m["lc"]) & set(m["ll"])) for d, m in both.items()}
+    better = [d for d, m in both.items() if m["lc"][fewest[d]] < m["ll"][fewest[d]]]
+    counted = sorted(set.intersection(*(set(m["lc"]) & set(m["ll"]) for m in both.values())))
+    status, tone = _status(judged.get("fewer_needed"))
+
+    def paint(axes: Axes) -> None:
+        ends = []
+        for model in ("lc", "ll"):
+            style = model_style(model)
+            means = [geometric_mean(m[model][d] for m in both.values()) for d in counted]
+            axes.plot(counted, means, marker=style.marker, color=style.colour)
+            ends.append((means[-1], style.label, style.colour))
+        log_ticks(axes, counted, [str(count) for count in counted])
+        axes.set(xlabel="task parameters", ylabel="relative error")
+        label_ends(axes, ends, 0.14)
+
+    return Card(
+        "With few task parameters, learned context beats last layer",
+        status,
+        tone,
+        f"{len(better)} of {len(both)}",
+        f"datasets where it is better with {plural(min(fewest.values()), 'task parameter')}",
+        f"With more of them the gap closes. {dimension.story(results).answer}"
+        if _gap_closes(judged)
+        else dimension.story(results).answer,
+        "dimension.html",
+        sparkline("card_dimension", "Mean error by number of task parameters, LC and LL", paint)
+        if counted
+        else None,
+    )
+
+
+def _gap_closes(judged: Mapping[str, Judged]) -> bool:
+    found = judged.get("gap_closes")
+    return found is not None and found.ours.ruling == "holds"
+
+
+def _little_data(results: Results, judged: Mapping[str, Judged]) -> Card | None:
+    least, lost, count = sizes.losses(results)
+    if "lc" not in lost:
+        return None
+    status, tone = _status(judged.get("lc_loses_least"))
+
+    def paint(axes: Axes) -> None:
+        order = sorted(lost, key=lambda model: lost[model])
+        for place, model in enumerate(order):
+            style = model_style(model)
+            axes.barh(place, lost[model], color=style.colour, height=0.65)
+            axes.annotate(
+                show(lost[model], 3), (max(0.0, lost[model]), place), xytext=(3, 0),
+                textcoords="offset points", va="center", fontsize=8,
+            )  # fmt: skip
+        axes.set_yticks(range(len(order)), [model_style(model).label for model in order])
+        axes.set_ylim(len(order) - 0.5, -0.5)
+        axes.grid(axis="y", visible=False)
+        axes.margins(x=0.18)
+        axes.set_xlabel("rise of error / std")
+
+    return Card(
+        "It loses least when there is little data",
+        status,
+        tone,
+        signed(lost["lc"], 3),
+        f"mean rise of error / std from all rows to {percent(least)} of them",
+        "The other networks: "
+        + listed([f"{model_style(m).label} {signed(v, 3)}" for m, v in lost.items() if m != "lc"])
+        + f", over {plural(count, 'dataset')}.",
+        "sizes.html",
+        sparkline("card_sizes", "Rise of the error with less data, by model", paint),
+    )
+
+
+def _new_tasks(results: Results, judged: Mapping[str, Judged]) -> Card | None:
+    best = holdout.best_errors(results, "gauss_newton")
+    if not best:
+        return None
+    near = [d for d, ratio in best.items() if ratio < holdout.GOOD_ENOUGH]
+    status, tone = _status(judged.get("below_twenty"))
+
+    def paint(axes: Axes) -> None:
+        order = sorted(best, key=lambda dataset: best[dataset])
+        axes.bar(
+            range(len(order)),
+            [best[d] for d in order],
+            color=[BLUE if d in near else GREY for d in order],
+            width=0.7,
+        )
+        axes.axhline(1, color=SOFT, linewidth=0.9, linestyle=":")
+        axes.axhline(holdout.GOOD_ENOUGH, color=ORANGE, linewidth=0.9)
+        axes.set_xticks([])
+        axes.set(xlabel="datasets", ylabel="error / trained")
+        axes.grid(axis="x", visible=False)
+
+    return Card(
+        "A frozen network learns new tasks",
+        status,
+        tone,
+        f"{len(near)} of {len(best)}",
+        f"datasets where a new task comes within {percent(holdout.GOOD_ENOUGH - 1)} of full "
+        "training",
+        "Only the new task's few parameters are estimated; no other prediction changes.",
+        "holdout.html",
+        sparkline("card_holdout", "Error of new tasks relative to full training", paint),
+    )
+
+
+def _optimiser(results: Results) -> Card | None:
+    factors = {name: holdout.largest_over_smallest(results, name) for name in ESTIMATORS}
+    lipo, gauss = factors["lipo"], factors["gauss_newton"]
+    if lipo is None or gauss is None:
+        return None
+    harmless = gauss <= 1.05 and gauss < lipo
+    lines: dict[str, dict[int, float]] = {}
+    for name in ESTIMATORS:
+        rows = list(holdout.at_all_rows(results, name).values())
+        counted = sorted(set.intersection(*map(set, rows)))
+        lines[name] = {c: geometric_mean(r[c] / r[counted[0]] for r in rows) for c in counted}
+
+    def paint(axes: Axes) -> None:
+        ends = []
+        for name, colour in (("lipo", ORANGE), ("gauss_newton", BLUE)):
+            points = lines[name]
+            axes.plot(list(points), list(points.values()), marker="o", color=colour)
+            ends.append((list(points.values())[-1], ESTIMATORS[name], colour))
+        ticks = sorted({count for points in lines.values() for count in points})
+        log_ticks(axes, ticks, [str(tick) for tick in ticks])
+        axes.set(xlabel="task parameters", ylabel="relative error")
+        label_ends(axes, ends, 0.14)
+
+    return Card(
+        "More task parameters do not hurt new tasks once the optimiser is good"
+        if harmless
+        else "The optimiser decides how much more task parameters hurt new tasks",
+        "Found here",
+        "good",
+        f"{show(lipo, 2)} → {show(gauss, 2)}",
+        "error with most / with fewest task parameters: LIPO, then Gauss-Newton",
+        "The paper advises a small task space for new tasks. On the same networks and objective, "
+        "LIPO stops above the optimum as the dimension grows; Gauss-Newton does not.",
+        "holdout.html#optimisers",
+        sparkline("card_optimiser", "Error of new tasks by dimension and optimiser", paint),
+    )
+
+
+def _leak(results: Results) -> Card | None:
+    for dataset in results.datasets:
+        info = results.info(dataset)
+        result = results.read(clean.STUDY, dataset)
+        base = results.read(train.STUDY, dataset, "lc")
+        if not (info and result and base and "lc" in result.models):
+            continue
+        errors = {"official split": base.rmse, "without them": result.models["lc"].rmse}
+
+        unit = f" ({info.unit})" if info.unit else ""
+
+        def paint(axes: Axes, errors: dict[str, float] = errors, unit: str = unit) -> None:
+            axes.barh(list(errors), list(errors.values()), color=[GREY, BLUE], height=0.6)
+            for place, error in enumerate(errors.values()):
+                axes.annotate(
+                    show(error), (error, place), xytext=(3, 0), textcoords="offset points",
+                    va="center", fontsize=8,
+                )  # fmt: skip
+            axes.invert_yaxis()
+            axes.margins(x=0.2)
+            axes.grid(axis="y", visible=False)
+            axes.set_xlabel(f"LC's test error{unit}")
+
+        ratio = result.models["lc"].rmse / base.rmse
+        return Card(
+            f"{dataset_label(dataset)}’ official test rows are in its training file",
+            "Found here",
+            "good",
+            percent(info.rows.leaked / info.rows.test),
+            f"of {show(info.rows.test, 0)} test rows are training rows too",
+            f"Without them, the LC network's error is {show(ratio, 2)} times as high. Every "
+            "published error on this split, the paper's included, is measured on rows that were "
+            "trained on.",
+            "data.html#leakage",
+            sparkline("card_leak", "LC's error with and without the leaked rows", paint),
+        )
+    return None
+
+
+def _disagreement(results: Results, check: Check) -> Card | None:
+    differing = [c for c in check.numbers if c.is_open and c.kind == "result"]
+    found = counts(check.numbers)
+    judged = sum(found.values()) - found["not comparable"] - found["missing"]
+    if not judged:
+        return None
+    ratios = [c.ratio for c in check.numbers if c.ratio and c.table == "base" and c.comparable]
+
+    def paint(axes: Axes) -> None:
+        axes.axvspan(0.9, 1.1, color=GRID, zorder=0)
+        axes.axvline(1, color=SOFT, linewidth=0.9, linestyle=":")
+        ordered = sorted(ratios)
+        axes.plot(ordered, range(len(ordered)), "o", color=BLUE, markersize=3)
+        log_scale(axes.xaxis)
+        axes.set_yticks([])
+        axes.set(xlabel="our error / the paper's", ylabel="numbers of Table 2")
+
+    open_ones = sum(c.unexplained for c in differing)
+    explained = f"{plural(len(differing) - open_ones, 'has', 'have')} an explanation"
+    other = [dataset_label(d) for d in results.datasets if results.comparable(d) is False]
+    return Card(
+        "Where our numbers and the paper's differ",
+        "Explained" if not open_ones else "Partly open",
+        "grey" if not open_ones else "bad",
+        show(len(differing), 0),
+        f"of {judged} comparable results are better or worse beyond tolerance; {explained}",
+        (
+            f"{plural(open_ones, 'has', 'have')} no explanation yet; the list below has the others."
+            if open_ones
+            else "The list below and the paper check give the reason of each."
+        )
+        + (f" {listed(other)} are other data and are not compared." if other else ""),
+        "check.html?numbers.verdict=worse#every-number",
+        sparkline("card_ratios", "Our errors relative to the paper's, Table 2", paint)
+        if ratios
+        else None,
+    )
+
+
+# -- the main result ------------------------------------------------------------------------------
 
 
 def main_table(results: Results, check: Check) -> Table:
     verdicts = {compared.cell: compared for compared in check.numbers}
+    base = numbers.base(results)
+    shown = [m for m in results.models if m in ("lc", "cs", "ll")]
     rows = []
     for dataset in results.datasets:
         row = [name_cell(results, dataset)]
-        for model in SHOWN:
+        for model in shown:
             compared = verdicts.get(f"base/{dataset}/{model}")
-            if compared is None:  # a dataset of one's own
-                value = from_results(results).base.get(dataset, {}).get(model)
-                row += [number(value, 3), Cell("–")]
-            else:
-                kind = (
-                    "unknown"
-                    if compared.verdict in ("not comparable", "missing")
-                    else compared.verdict
-                )
-                row += [
-                    number(compared.ours, 3, compared.paper),
-                    Cell(compared.verdict, title=compared.note or compared.reason, kind=kind),
-                ]
+            if compared is None:  # a user's own dataset
+                row += [number(base.get(dataset, {}).get(model), 3), Cell("–")]
+                continue
+            why = check_page.explanation(compared)
+            tone = check_page.TONES.get(compared.verdict, "grey")
+            row += [
+                number(compared.ours, 3, compared.paper),
+                Cell(compared.verdict, chip=tone, why=why),
+            ]
         rows.append(row)
-    header = [part for model in SHOWN for part in (MODELS[model].label, "verdict")]
     return Table(
-        "main",
-        "Test errors of the three multi-task networks.",
-        ("Dataset", *header),
+        "errors",
+        "Test errors of the three multi-task networks (Table 2). A verdict opens to show its "
+        "reason.",
+        ("Dataset", *(part for _ in shown for part in ("Error", "Verdict"))),
         rows,
-        results.footnotes(),
+        groups=[("", 1), *((f"{s.label}, {s.title}", 2) for s in map(model_style, shown))],
     )
 
 
 def ratios(results: Results, check: Check) -> Drawing | Text:
     found = {c.cell: c for c in check.numbers if c.table == "base" and c.ratio is not None}
-    datasets = [d for d in results.datasets if any(f"base/{d}/{m}" in found for m in SHOWN)]
+    shown = [m for m in results.models if m in ("lc", "cs", "ll")]
+    datasets = [d for d in results.datasets if any(f"base/{d}/{m}" in found for m in shown)]
     if not datasets:
-        return missing("Ours beside the paper's needs results/train.")
-    figure, (axis,) = panels(1, width=7.2, height=0.9 + 0.3 * len(datasets))
+        return missing("Our errors relative to the paper's need results/train.")
     band = next(t.relative for t in results.paper.tolerances if t.cells == "base/*")
-    axis.axvspan(1 - band, 1 + band, color="#eef3f7", zorder=0)
-    axis.axvline(1, color=BLACK, linewidth=0.9, linestyle=":")
-    for offset, model in zip((-0.2, 0, 0.2), SHOWN, strict=True):
-        style = MODELS[model]
-        for place, dataset in enumerate(datasets):
-            compared = found.get(f"base/{dataset}/{model}")
-            if compared and compared.ratio:
-                axis.plot(
-                    compared.ratio,
-                    place + offset,
-                    style.marker,
-                    color=style.colour,
-                    markerfacecolor=style.colour if compared.comparable else "white",
-                    label=style.label if place == 0 else None,
-                )
-    axis.set_yticks(range(len(datasets)), [plain(results.label(d)) for d in datasets])
-    axis.set_ylim(len(datasets) - 0.5, -0.5)
-    shown = [c.ratio for c in found.values() if c.column in SHOWN and c.ratio]
-    axis.set_xlim(min(0.7, *shown) / 1.2, max(1.4, *shown) * 1.2)
-    log_scale(axis.xaxis)
-    axis.set_xlabel("our error / the paper's")
-    figure.legend(loc="outside upper center", ncols=3)
-    return finish(
-        figure,
+
+    def paint(axes: Axes) -> None:
+        axes.axvspan(1 - band, 1 + band, color=GRID, zorder=0)
+        axes.axvline(1, color=SOFT, linewidth=0.9, linestyle=":")
+        values = []
+        for offset, model in zip((-0.22, 0, 0.22), shown, strict=False):
+            style = model_style(model)
+            for place, dataset in enumerate(datasets):
+                compared = found.get(f"base/{dataset}/{model}")
+                if compared and compared.ratio:
+                    values.append(compared.ratio)
+                    axes.plot(
+                        compared.ratio,
+                        place + offset,
+                        style.marker,
+                        color=style.colour,
+                        markerfacecolor=style.colour if compared.comparable else PAPER,
+                        markersize=5,
+                    )
+        axes.set_yticks(range(len(datasets)), [plain(results.label(d)) for d in datasets])
+        axes.set_ylim(len(datasets) - 0.5, -0.5)
+        axes.set_xlim(min(0.7, *values) / 1.15, max(1.4, *values) * 1.15)
+        log_scale(axes.xaxis)
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel("our error / the paper's   (left of 1: ours is lower)")
+
+    styles = [model_style(model) for model in shown]
+    return picture(
         "ratios",
-        "Our test error relative to the paper's (Table 2); left of the dotted line ours is lower. "
-        f"The band is ±{band:.0%}, the tolerance of most. Open marks: editions that are not "
-        "comparable.",
+        f"Our test error relative to the paper's (Table 2). The band is ±{percent(band)}, the "
+        "tolerance of most numbers. Open marks: other data, not comparable.",
+        paint,
+        size=(4.6, 0.8 + 0.32 * len(datasets)),
+        legend=[Mark(f"{s.label}, {s.title}", s.colour, s.marker) for s in styles],
+    )
+
+
+def differences(results: Results, check: Check, most: int = 8) -> Table:
+    """The differences with their explanations: numbers of one dataset and note together."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for c in check.numbers:
+        if c.is_open:
+            table = results.paper.tables[c.table].title.partition(":")[0]
+            said = f"{show(c.ours or 0.0)} (paper {show(c.paper)})"
+            key = (table, results.label(c.row), c.note or "No explanation yet.")
+            groups.setdefault(key, []).append(said)
+    rows = [
+        [Cell(table), Cell(row), Cell("; ".join(said)), Cell(note)]
+        for (table, row, note), said in list(groups.items())[:most]
+    ]
+    left = len(groups) - len(rows)
+    return Table(
+        "differences",
+        "Numbers that are better, worse or different beyond their tolerance, and why."
+        if rows
+        else "No number is better, worse or different beyond its tolerance.",
+        ("Table", "Row", "Ours and the paper's", "Why"),
+        rows,
+        notes=(f"{left} more on the page Paper check.",) if left > 0 else (),
+        cards=True,
+    )
+
+
+# -- what was run, and what to do next ------------------------------------------------------------
+
+
+def what_was_run(results: Results) -> Text:
+    settings = results.settings
+    profile = settings.profile
+    took = times.load(results)
+    low, high = search.width_range(results)
+    wide = settings.params.space.width[1]
+    epochs = max(budget.epochs for budget in profile.train.budget)
+    parts = []
+    if took:
+        parts.append(
+            f"All of it took **{duration(took.total)} of processor time** on "
+            f"{listed(took.machines)}, with one thread for each training: the "
+            f"`{settings.params.profile}` profile is made for two CPU cores, where the paper used "
+            "a GPU."
+        )
+    parts.append(
+        f"For each dataset and network, LIPO tried {profile.search.evaluations} settings; the best "
+        f"one was trained for up to {show(epochs, 0)} epochs, {profile.repeats} times with other "
+        "seeds, on less data, and with more and fewer task parameters. "
+        + (
+            f"Hidden layers have {low} to {high} units, where the paper allows {wide}."
+            if high < wide
+            else f"Hidden layers have {low} to {high} units, as in the paper."
+        )
+    )
+    parts.append(
+        "The [methods](methods.html) list every choice that the paper leaves open; the "
+        "[effect of the budget and of the split](budget.html) was measured."
+    )
+    return Text(prose("\n\n".join(parts)))
+
+
+def rerun() -> Text:
+    return Text(
+        prose(
+            "To compute one number again, for example LC's error on Schools, and compare it with "
+            "the committed one:"
+        ),
+        code=reproduce.ONE_NUMBER,
+    )
+
+
+def next_steps() -> Text:
+    return Text(
+        prose(
+            "**See the tasks.** The [explorer](explore.html) shows every task on a map, its data, "
+            "and what the network predicts as its parameters move.\n\n"
+            "**Use it on your data.** `LearnedContextRegressor` is a scikit-learn estimator for "
+            "many related tasks; the [arena](arena.html) compares it with what else one could "
+            "use.\n\n"
+            "**Check it.** The [paper check](check.html) has all numbers and sentences with their "
+            "verdicts; [reproduce](reproduce.html) has the commands, and "
+            "`python -m pipeline audit` verifies the committed results in a clone."
+        )
     )

@@ -4,22 +4,41 @@ from __future__ import annotations
 
 from typing import Any
 
+from pipeline.reporting import choices as made
 from pipeline.reporting.blocks import Cell, Table
-from pipeline.reporting.choices import CHOICES
+from pipeline.reporting.choices import CHOICES, Choice
+from pipeline.reporting.formatting import show
 from pipeline.reporting.results import Results
+from pipeline.reporting.story import Story
+
+TOPICS: dict[str, tuple[Choice, ...]] = {
+    "Data": made.DATA,
+    "Models": made.MODELS,
+    "Training": made.TRAINING,
+    "Search": made.SEARCH,
+    "Studies": made.STUDIES,
+}
 
 
-def choices(results: Results) -> Table:
+def story() -> Story:
+    keyed = sum(bool(choice.keys) for choice in CHOICES)
+    return Story(
+        f"{len(CHOICES)} choices that the paper leaves open, and how each was made",
+        f"{keyed} of the {len(CHOICES)} choices have a key in `params.yaml` or in the profile that "
+        "changes them; the value that made this report is beside it.",
+    )
+
+
+def choices(results: Results, topic: str) -> Table:
     return Table(
-        "choices",
-        "Every choice, with the key that changes it and the value that this report was made with. "
-        "Keys are in params.yaml; those that begin with profile. are in "
-        f"profiles/{results.settings.params.profile}.yaml.",
+        f"choices_{topic.lower()}",
+        "",
         ("Topic", "The paper", "Here", "Key and value"),
         [
             [Cell(c.topic), Cell(c.paper), Cell(c.here), Cell(_values(results, c.keys))]
-            for c in CHOICES
+            for c in TOPICS[topic]
         ],
+        cards=True,
     )
 
 
@@ -28,7 +47,7 @@ def _values(results: Results, keys: tuple[str, ...]) -> str:
 
 
 def value(results: Results, key: str) -> Any:
-    """What stands at a key in params.yaml, or below `profile.` in the profile."""
+    """The value of a key in params.yaml, or below `profile.` in the profile."""
     settings = results.settings
     content: Any = settings.params.model_dump(mode="json", exclude_none=True)
     parts = key.split(".")
@@ -45,11 +64,6 @@ def _show(content: Any) -> str:
     if isinstance(content, dict):
         return ", ".join(f"{key} {_show(item)}" for key, item in content.items())
     if isinstance(content, list):
-        return (
-            "["
-            + ", ".join(
-                f"({_show(item)})" if isinstance(item, dict) else _show(item) for item in content
-            )
-            + "]"
-        )
-    return f"{content:g}" if isinstance(content, float) else str(content)
+        shown = (f"({_show(item)})" if isinstance(item, dict) else _show(item) for item in content)
+        return f"[{', '.join(shown)}]"
+    return show(content) if isinstance(content, float) else str(content)

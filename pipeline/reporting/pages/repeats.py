@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
-from pipeline.reporting.blocks import DASH, Cell, Drawing, Table, Text, missing
+from matplotlib.axes import Axes
+
+from pipeline.reporting import numbers
+from pipeline.reporting.blocks import DASH, Cell, Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import name_cell
-from pipeline.reporting.drawing import finish, panels, plain, reference_line
-from pipeline.reporting.labels import MODELS
-from pipeline.reporting.numbers import Repeats, from_results
+from pipeline.reporting.drawing import draw, reference_line
+from pipeline.reporting.formatting import percent, plural, show
+from pipeline.reporting.labels import dataset_label, model_style
+from pipeline.reporting.numbers import RepeatsCell
 from pipeline.reporting.results import Results
+from pipeline.reporting.story import NOTHING, Story
+from pipeline.studies import repeats, train
+
+WIDE_SPREAD = 0.1
+
+
+def story(results: Results) -> Story:
+    found = numbers.repeats(results)
+    cells = {(d, m): cell for d, row in found.items() for m, cell in row.items()}
+    if not cells:
+        return Story("Repeated training", NOTHING)
+    spread = {place: cell.high / cell.low - 1 for place, cell in cells.items()}
+    wide = [place for place, width in spread.items() if width > WIDE_SPREAD]
+    restarts = sum(cell.diverged for cell in cells.values())
+    largest = max(spread, key=lambda place: spread[place])
+    where = f"{model_style(largest[1]).label} on {dataset_label(largest[0])}"
+    return Story(
+        f"Another seed changes the error by less than {percent(WIDE_SPREAD)} in "
+        f"{len(cells) - len(wide)} of {len(cells)} cases",
+        f"The worst of {results.settings.profile.repeats} trainings is at most "
+        f"{percent(WIDE_SPREAD)} above the best one in {len(cells) - len(wide)} of {len(cells)} "
+        f"cases; the largest spread is {percent(spread[largest])} ({where}). "
+        f"{plural(restarts, 'training')} diverged and started again at a lower rate.",
+    )
 
 
 def table_3(results: Results) -> Table:
-    found = from_results(results).repeats
-    models = results.settings.params.compared
+    found = numbers.repeats(results)
+    models = results.taking_part(repeats.STUDY)
     rows = [
         [
             name_cell(results, dataset),
@@ -27,62 +55,64 @@ def table_3(results: Results) -> Table:
         "table_3",
         f"Table 3. Lowest and highest test error of {results.settings.profile.repeats} trainings "
         "with the same hyperparameters, relative to the LC network of Table 2. In brackets: "
-        "trainings that diverged and were started again, if any.",
-        ("Dataset", *(MODELS[model].label for model in models)),
+        "trainings that diverged and were restarted, if any.",
+        ("Dataset", *(model_style(model).label for model in models)),
         rows,
-        results.footnotes(),
     )
 
 
-def _cell(results: Results, dataset: str, model: str, ours: Repeats | None) -> Cell:
+def _cell(results: Results, dataset: str, model: str, ours: RepeatsCell | None) -> Cell:
     low, high, diverged = (
         results.paper.value("repeats", dataset, f"{model} {what}")
         for what in ("min", "max", "diverged")
     )
     printed = ""
     if low is not None and high is not None and diverged is not None:
-        printed = _show(Repeats(low, high, int(diverged)))
-    if ours is None:
-        return Cell(DASH.text, paper=printed, title=DASH.title)
-    return Cell(_show(ours), paper=printed)
+        printed = _show(RepeatsCell(low, high, int(diverged)))
+    return Cell(_show(ours) if ours else DASH.text, paper=printed)
 
 
-def _show(cell: Repeats) -> str:
-    return f"{cell.low:.2f}, {cell.high:.2f}" + (f" ({cell.diverged})" if cell.diverged else "")
+def _show(cell: RepeatsCell) -> str:
+    brackets = f" ({cell.diverged})" if cell.diverged else ""
+    return f"{show(cell.low, 2)} – {show(cell.high, 2)}{brackets}"
 
 
 def trainings(results: Results) -> Drawing | Text:
-    found = []
+    models = results.taking_part(repeats.STUDY)
+    found: dict[str, dict[str, list[float]]] = {}
     for dataset in results.datasets:
-        base = results.get("train", dataset, "lc")
+        base = results.read(train.STUDY, dataset, "lc")
         errors = {}
-        for model in results.settings.params.compared:
-            result = results.get("repeats", dataset, model)
+        for model in models:
+            result = results.read(repeats.STUDY, dataset, model)
             if base and result:
-                errors[model] = [
-                    training["rmse"] / base["rmse"] for training in result["trainings"]
-                ]
+                errors[model] = [training.rmse / base.rmse for training in result.trainings]
         if errors:
-            found.append((dataset, errors))
+            found[results.label(dataset)] = errors
     if not found:
         return missing("The trainings need results/repeats and results/train.")
-    figure, axes = panels(len(found))
-    for axis, (dataset, errors) in zip(axes, found, strict=True):
+
+    def paint(axes: Axes, errors: dict[str, list[float]]) -> None:
         for place, (model, values) in enumerate(errors.items()):
-            style = MODELS[model]
-            spread = [place + 0.3 * (i / max(1, len(values) - 1) - 0.5) for i in range(len(values))]
-            axis.plot(
+            style = model_style(model)
+            middle = (len(values) - 1) / 2 or 1
+            spread = [place + 0.16 * (i - middle) / middle for i in range(len(values))]
+            axes.plot(
                 spread, values, style.marker, color=style.colour, alpha=0.75, markeredgewidth=0
             )
-        reference_line(axis)
-        axis.set_xticks(range(len(errors)), [MODELS[model].label for model in errors])
-        axis.set_xlim(-0.5, len(errors) - 0.5)
-        axis.grid(axis="x", visible=False)
-        axis.set_title(plain(results.label(dataset)))
-    figure.supylabel("error relative to LC's base", fontsize=8.5)
-    return finish(
-        figure,
+        reference_line(axes)
+        axes.set_xticks(range(len(errors)), [model_style(model).label for model in errors])
+        axes.set_xlim(-0.5, len(errors) - 0.5)
+        axes.grid(axis="x", visible=False)
+        axes.set_ylabel("error / LC's in Table 2")
+
+    return draw(
         "trainings",
-        "Every training of Table 3, in the order of its seed. The dotted line is the LC network of "
-        "Table 2, which is the first of its trainings.",
+        "Every training of Table 3. The dotted line at one is the LC network of Table 2, which is "
+        f"the first of its {results.settings.profile.repeats} trainings.",
+        found,
+        paint,
+        legend=[
+            Mark(f"{s.label}, {s.title}", s.colour, s.marker) for s in map(model_style, models)
+        ],
     )

@@ -1,77 +1,115 @@
-"""Reproduce: the commands, and which code and budget made the results that stand here."""
+"""Reproduce: the commands, what the study took, and which code and budget made the results."""
 
 from __future__ import annotations
 
-from pipeline.reporting.blocks import Cell, Table, Text
+from typing import Any
+
+from pipeline.reporting import times
+from pipeline.reporting.blocks import Cell, Table, Text, missing
 from pipeline.reporting.cells import number
-from pipeline.reporting.results import Result, Results
+from pipeline.reporting.formatting import duration, listed, plural
+from pipeline.reporting.labels import dataset_label
+from pipeline.reporting.results import Results
+from pipeline.reporting.story import Story
+from pipeline.studies import STUDIES
 
 COMMANDS = """\
 make install                              # once: a virtual environment from the lock file
 make demo                                 # minutes: every study on two synthetic datasets
 make plan                                 # what would run, and for how long
-make run                                  # the study of params.yaml; goes on where it stopped
-python -m pipeline check                  # our numbers beside the paper's; fails on a difference
-python -m pipeline report base            # one page anew
-python -m pipeline audit                  # a clone, without data: can these results be believed?
+make run                                  # the study of params.yaml; continues where it stopped
+python -m pipeline check                  # our numbers and the paper's; fails on a difference
+python -m pipeline report base            # render one page
+python -m pipeline audit                  # a clone, without data: verify the committed results
 dvc repro --dry --allow-missing           # a clone: nothing may be stale
-dvc exp run -S 'datasets=[frequency]'     # an experiment of your own
-dvc metrics diff                          # its numbers beside the committed ones
-dvc plots diff                            # its curves beside the committed ones
+dvc exp run -S 'datasets=[frequency]'     # an experiment with other parameters
+dvc metrics diff                          # its numbers and the committed ones
+dvc plots diff                            # its curves and the committed ones
 """
 
-STUDIES = {
-    "linear": ("linear",),
-    "tune": ("lc", "cs", "ll", "fs"),
-    "train": ("lc", "cs", "ll", "fs"),
-    "repeats": ("lc", "cs", "ll"),
-    "sizes": ("lc", "cs", "ll"),
-    "dimension": ("lc", "ll"),
-    "adapt": ("lc",),
-    "clean": ("clean",),
-    "illustrate": ("lc",),
-}
+ONE_NUMBER = """\
+dvc repro --single-item --force train@schools-lc   # train LC on Schools again (Table 2)
+git diff --stat results/train/schools/lc.json      # nothing: the same bits
+"""
+
+
+def story(results: Results) -> Story:
+    found = times.load(results)
+    promise = (
+        "Every result is the output of a DVC stage, and the same bits when it is run again on the "
+        "same kind of machine."
+    )
+    if found is None:
+        return Story("One command reproduces the study, another one a single number", promise)
+    return Story(
+        f"The whole study took {duration(found.total)} of processor time",
+        f"{plural(found.stages, 'stage')} ran on {listed(found.machines)}, one thread for each "
+        f"training. {promise}",
+    )
 
 
 def commands() -> Text:
-    return Text(
-        (
-            "Every result is the output of a DVC stage and equal to the bit when it is run again "
-            "on the same kind of machine. Results, tables, figures and pages are in git; tables of "
-            "data and trained networks are in DVC's cache.",
-        ),
-        code=COMMANDS,
+    return Text(code=COMMANDS)
+
+
+def one_number() -> Text:
+    return Text(code=ONE_NUMBER)
+
+
+def minutes(results: Results) -> Table | Text:
+    """Processor time by study and dataset."""
+    found = times.load(results)
+    if found is None:
+        return missing("The time of this study is not recorded yet.")
+    studies = [name for name in STUDIES if name in found.cpu_seconds]
+
+    def cell(study: str | None, dataset: str | None) -> Cell:
+        """Of one study or all, and of one dataset or all."""
+        seconds = sum(
+            value
+            for one_study in (studies if study is None else [study])
+            for one_dataset, value in found.cpu_seconds[one_study].items()
+            if dataset in (None, one_dataset)
+        )
+        return number(seconds / 60, 1)
+
+    rows = [
+        [
+            Cell(dataset_label(dataset) if dataset else "All"),
+            *(cell(study, dataset) for study in (*studies, None)),
+        ]
+        for dataset in (*results.datasets, None)
+    ]
+    return Table(
+        "times",
+        "Minutes of processor time, one thread for each training.",
+        ("Dataset", *studies, "All"),
+        rows,
     )
 
 
 def provenance(results: Results) -> Table:
     rows = []
-    for study, names in STUDIES.items():
-        found = [
-            _head(results, study, dataset, name) for dataset in results.datasets for name in names
+    for study in STUDIES.values():
+        heads: list[Any] = [
+            head
+            for dataset in results.datasets
+            for model in study.models(results.settings.params)
+            if not study.reason_against(model) and (head := results.read(study, dataset, model))
         ]
-        heads = [head for head in found if head]
         rows.append(
             [
-                Cell(study),
+                Cell(study.name),
+                Cell(study.title),
                 number(len(heads), 0),
-                Cell(", ".join(sorted({head["profile"] for head in heads})) or "–"),
-                Cell(", ".join(sorted({head["code"] for head in heads})) or "–"),
+                Cell(", ".join(sorted({head.profile for head in heads})) or "–"),
+                Cell(", ".join(sorted({head.code[:12] for head in heads})) or "–", style="hash"),
             ]
         )
     return Table(
         "provenance",
         "How many results each study has, with which profile's budgets and by which code. More "
         "than one digest in a row means results of different versions of the code.",
-        ("Study", "Results", "Profile", "Digest of the code"),
+        ("Study", "What it does", "Results", "Profile", "Digest of the code"),
         rows,
     )
-
-
-def _head(results: Results, study: str, dataset: str, name: str) -> Result | None:
-    params = results.settings.params
-    asked = {"tune": params.models, "train": params.models, "dimension": params.varied}
-    asked |= {"repeats": params.compared, "sizes": params.compared}
-    if name not in asked.get(study, (name,)):
-        return None
-    return results.get(study, dataset, name)

@@ -3,13 +3,52 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
+from learned_context.networks.registry import ARCHITECTURES
+from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
-from pipeline.reporting.drawing import finish, legend_above, log_scale, panels, plain
-from pipeline.reporting.labels import HYPERPARAMETERS, MODELS
-from pipeline.reporting.results import Result, Results
+from pipeline.reporting.drawing import draw, log_scale
+from pipeline.reporting.formatting import listed, plural
+from pipeline.reporting.labels import HYPERPARAMETERS, dataset_label, model_style
+from pipeline.reporting.results import Results
+from pipeline.reporting.story import NOTHING, Story
+from pipeline.studies import train, tune
+from pipeline.studies.train import TrainResult
+from pipeline.studies.tune import TuneResult
+
+
+def width_range(results: Results) -> tuple[int, int]:
+    """Table 6's range of the hidden layer size, as the profile limits it."""
+    low, high = results.settings.params.space.width
+    return low, max(low, min(high, results.settings.profile.search.width_max))
+
+
+def story(results: Results) -> Story:
+    tuned = _tuned(results)
+    if not tuned:
+        return Story("Search and training", NOTHING)
+    trials = [trial for result in tuned.values() for trial in result.evaluations]
+    diverged = sum(trial.diverged for trial in trials)
+    low, high = width_range(results)
+    widest = [
+        place for place, result in tuned.items() if result.best.width > low + 0.95 * (high - low)
+    ]
+    paper = results.paper.value("space", "width", "high")
+    limit = (
+        f" The profile limits the width to {high}; the paper's range ends at {paper:.0f}."
+        if paper is not None and high < paper
+        else ""
+    )
+    at_limit = listed(sorted({dataset_label(d) for d, _ in widest}))
+    return Story(
+        f"{len(tuned)} searches of {results.settings.profile.search.evaluations} trials chose the "
+        "hyperparameters",
+        f"{plural(diverged, 'trial')} of {len(trials)} diverged at every rate that was tried. "
+        f"{plural(len(widest), 'search', 'searches')} chose a width within 5% of the upper limit"
+        f"{f' ({at_limit})' if widest else ''}.{limit}",
+    )
 
 
 def table_6(results: Results) -> Table:
@@ -18,7 +57,7 @@ def table_6(results: Results) -> Table:
     for name, label in HYPERPARAMETERS.items():
         low, high = getattr(settings.params.space, name)
         if name == "width":
-            high = max(low, min(high, settings.profile.search.width_max))
+            low, high = width_range(results)
         low_cell, high_cell = (
             number(value, None, results.paper.value("space", name, column))
             for value, column in ((low, "low"), (high, "high"))
@@ -29,37 +68,34 @@ def table_6(results: Results) -> Table:
         "Table 6. The search space. The number of task parameters is also limited to the number of "
         f"tasks; the profile {settings.params.profile} limits the layer size to "
         f"{settings.profile.search.width_max}.",
-        ("Name", "Min", "Max", "Key"),
+        ("Name", "Min", "Max", "Key in params.yaml"),
         rows,
     )
 
 
 def chosen(results: Results) -> Table:
     rows = []
-    for dataset in results.datasets:
-        for model in results.settings.params.models:
-            tuned = results.get("tune", dataset, model)
-            if tuned is None:
-                continue
-            best, trials = tuned["best"], tuned["evaluations"]
-            uses_tasks = model in ("lc", "ll")
-            rows.append(
-                [
-                    name_cell(results, dataset),
-                    Cell(MODELS[model].label),
-                    number(best["peak_rate"], None),
-                    number(best["width"], 0),
-                    number(best["lambda_shared"], None),
-                    number(best["lambda_task"] if uses_tasks else None, None),
-                    number(best["task_dim"] if uses_tasks else None, 0),
-                    number(tuned["score"], None),
-                    number(len(trials), 0),
-                    number(sum(trial["diverged"] for trial in trials), 0),
-                ]
-            )
+    for (dataset, model), tuned in _tuned(results).items():
+        best, trials = tuned.best, tuned.evaluations
+        uses_tasks = ARCHITECTURES[model].has_task_parameters
+        rows.append(
+            [
+                name_cell(results, dataset),
+                Cell(model_style(model).label),
+                number(best.peak_rate, None),
+                number(best.width, 0),
+                number(best.lambda_shared, None),
+                number(best.lambda_task if uses_tasks else None, None),
+                number(best.task_dim if uses_tasks else None, 0),
+                number(tuned.score, 3),
+                number(len(trials), 0),
+                number(sum(trial.diverged for trial in trials), 0),
+            ]
+        )
     return Table(
         "chosen",
-        "The hyperparameters that each search chose, which the paper does not print.",
+        "The hyperparameters that each search chose, which the paper does not print. The "
+        "validation error is relative to the target's standard deviation.",
         (
             "Dataset",
             "Model",
@@ -73,103 +109,90 @@ def chosen(results: Results) -> Table:
             "Diverged",
         ),
         rows,
-        ("The validation error is relative to the standard deviation.", *results.footnotes()),
+        sortable=True,
+        cards=True,
+        tall=True,
     )
 
 
 def path(results: Results) -> Drawing | Text:
-    found = _by_dataset(results, "tune")
+    found: dict[str, dict[str, TuneResult]] = {}
+    for (dataset, model), tuned in _tuned(results).items():
+        found.setdefault(results.label(dataset), {})[model] = tuned
     if not found:
         return missing("The search's path needs results/tune.")
-    figure, axes = panels(len(found))
-    for axis, (dataset, models) in zip(axes, found.items(), strict=True):
+
+    def paint(axes: Axes, models: dict[str, TuneResult]) -> None:
         for model, tuned in models.items():
-            style = MODELS[model]
-            scores = [trial["score"] for trial in tuned["evaluations"]]
+            colour = model_style(model).colour
+            scores = [trial.score for trial in tuned.evaluations]
             trials = range(1, len(scores) + 1)
-            axis.step(
-                trials,
-                np.minimum.accumulate(scores),
-                where="post",
-                color=style.colour,
-                label=style.label,
-            )
-            kept = [
-                (t, s)
-                for t, s, e in zip(trials, scores, tuned["evaluations"], strict=True)
-                if not e["diverged"]
-            ]
-            lost = [
-                (t, s)
-                for t, s, e in zip(trials, scores, tuned["evaluations"], strict=True)
-                if e["diverged"]
-            ]
-            for points, marker in ((kept, "."), (lost, "x")):
+            axes.step(trials, np.minimum.accumulate(scores), where="post", color=colour)
+            for marker, diverged in ((".", False), ("x", True)):
+                points = [
+                    (place, trial.score)
+                    for place, trial in zip(trials, tuned.evaluations, strict=True)
+                    if trial.diverged == diverged
+                ]
                 if points:
-                    axis.plot(
-                        *zip(*points, strict=True),
-                        marker,
-                        color=style.colour,
-                        alpha=0.45,
-                        markersize=4,
+                    axes.plot(
+                        *zip(*points, strict=True), marker, color=colour, alpha=0.45, markersize=4
                     )
-        log_scale(axis.yaxis)
-        axis.xaxis.set_major_locator(MaxNLocator(4, integer=True))
-        axis.set_title(plain(results.label(dataset)))
-    legend_above(figure, max(axes, key=lambda axis: len(axis.lines)))
-    figure.supxlabel("trial", fontsize=8.5)
-    figure.supylabel("validation error", fontsize=8.5)
-    return finish(
-        figure,
+        log_scale(axes.yaxis)
+        axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+        axes.set(xlabel="trial", ylabel="validation error / std")
+
+    return draw(
         "search_path",
         "The search's path: every trial as a dot (a diverged one as a cross) and the best so far "
-        "as a line. Errors on the validation rows, relative to the standard deviation.",
+        "as a line. Errors on the validation rows, relative to the target's standard deviation.",
+        found,
+        paint,
+        legend=_legend(results),
     )
 
 
 def training_curves(results: Results) -> Drawing | Text:
-    found = _by_dataset(results, "train")
+    found: dict[str, tuple[str, dict[str, TrainResult]]] = {}
+    for what in ("loss", "learning rate"):
+        for dataset in results.datasets:
+            models = {m: results.read(train.STUDY, dataset, m) for m in results.networks}
+            trained = {model: result for model, result in models.items() if result}
+            if trained:
+                found[f"{results.label(dataset)}, {what}"] = (what, trained)
     if not found:
         return missing("The training curves need results/train.")
-    columns = min(5, len(found))
-    height = 2 * -(-len(found) // columns)
-    figure, axes = panels(height * columns, columns=columns, height=1.55)
-    for index, (dataset, models) in enumerate(found.items()):
-        upper = axes[2 * columns * (index // columns) + index % columns]
-        lower = axes[2 * columns * (index // columns) + columns + index % columns]
-        for model, trained in models.items():
-            style, curve = MODELS[model], trained["curve"]
-            upper.plot(
-                curve["epoch"], curve["loss"], color=style.colour, label=style.label, linewidth=1.1
-            )
-            lower.plot(curve["epoch"], curve["rate"], color=style.colour, linewidth=1.1)
-        for axis in (upper, lower):
-            log_scale(axis.yaxis)
-        upper.tick_params(labelbottom=False)
-        lower.sharex(upper)
-        upper.set_title(plain(results.label(dataset)))
-        if index % columns == 0:
-            upper.set_ylabel("loss")
-            lower.set_ylabel("rate")
-    for axis in axes:
-        if not axis.lines:
-            axis.remove()
-    legend_above(figure, axes[0])
-    figure.supxlabel("epoch", fontsize=8.5)
-    return finish(
-        figure,
+
+    def paint(axes: Axes, item: tuple[str, dict[str, TrainResult]]) -> None:
+        what, trained = item
+        for model, result in trained.items():
+            curve = result.curve
+            values = curve.loss if what == "loss" else curve.rate
+            axes.plot(curve.epoch, values, color=model_style(model).colour, linewidth=1.1)
+        log_scale(axes.yaxis)
+        axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+        axes.set(xlabel="epoch", ylabel=what if what != "loss" else "loss / variance")
+
+    return draw(
         "training_curves",
-        "Training of the networks of Table 2: the loss (above; mean squared error in units of the "
-        "target's variance) and the learning rate (below), both logarithmic. The rate rises during "
-        "the warm-up and halves whenever the loss has converged.",
+        "Training of the networks of Table 2: the loss (mean squared error in units of the "
+        "target's variance), then the learning rate, both logarithmic. The rate rises during the "
+        "warm-up and halves whenever the loss has converged.",
+        found,
+        paint,
+        legend=_legend(results),
     )
 
 
-def _by_dataset(results: Results, study: str) -> dict[str, dict[str, Result]]:
-    found: dict[str, dict[str, Result]] = {}
-    for dataset in results.datasets:
-        for model in results.settings.params.models:
-            result = results.get(study, dataset, model)
-            if result:
-                found.setdefault(dataset, {})[model] = result
-    return found
+def _legend(results: Results) -> list[Mark]:
+    styles = map(model_style, results.networks)
+    return [Mark(f"{s.label}, {s.title}", s.colour, line="-") for s in styles]
+
+
+def _tuned(results: Results) -> dict[tuple[str, str], TuneResult]:
+    found = {
+        (dataset, model): results.read(tune.STUDY, dataset, model)
+        for dataset in results.datasets
+        for model in results.networks
+    }
+    return {place: result for place, result in found.items() if result}

@@ -2,79 +2,118 @@
 
 from __future__ import annotations
 
-from pipeline.reporting.blocks import Drawing, Table, Text, missing
+from statistics import fmean
+
+from matplotlib.axes import Axes
+
+from learned_context.networks.registry import ARCHITECTURES
+from pipeline.reporting import numbers
+from pipeline.reporting.blocks import Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import lowest, name_cell, number
-from pipeline.reporting.drawing import finish, legend_above, log_ticks, panels, plain
-from pipeline.reporting.labels import MODELS
-from pipeline.reporting.numbers import ALL, from_results
+from pipeline.reporting.drawing import draw, label_ends, log_ticks
+from pipeline.reporting.formatting import listed, percent, plural, signed
+from pipeline.reporting.labels import model_style
+from pipeline.reporting.numbers import ALL
 from pipeline.reporting.results import Results
+from pipeline.reporting.story import NOTHING, Story
+from pipeline.studies import sizes
 
 
-def _shares(results: Results) -> list[float]:
+def shares(results: Results) -> list[float]:
     return [ALL, *sorted(results.settings.params.fractions, reverse=True)]
 
 
+def losses(results: Results) -> tuple[float, dict[str, float], int]:
+    """The smallest share, each model's mean rise of error / std from all rows to it, datasets."""
+    found = numbers.sizes(results)
+    models = [m for m in results.taking_part(sizes.STUDY) if ARCHITECTURES[m].knows_task]
+    least = min(shares(results))
+    full, small = found.get(ALL, {}), found.get(least, {})
+    both = [d for d in full if all(m in full[d] and m in small.get(d, {}) for m in models)]
+    if not both:
+        return least, {}, 0
+    return least, {m: fmean(small[d][m] - full[d][m] for d in both) for m in models}, len(both)
+
+
+def story(results: Results) -> Story:
+    least, lost, count = losses(results)
+    if not lost:
+        return Story("Data size", NOTHING)
+    first = min(lost, key=lambda model: lost[model])
+    parts = [f"{model_style(m).label} {signed(rise, 3)}" for m, rise in lost.items()]
+    return Story(
+        f"With {percent(least)} of the rows, the {model_style(first).title} network loses least",
+        f"From all rows to {percent(least)} of every task's rows, the error relative to the "
+        f"target's standard deviation changes by {listed(parts)}, on average over "
+        f"{plural(count, 'dataset')}.",
+    )
+
+
 def table_4(results: Results) -> Table:
-    sizes = from_results(results).sizes
-    models = results.settings.params.compared
+    found = numbers.sizes(results)
+    models = results.taking_part(sizes.STUDY)
     rows = []
     for dataset in results.datasets:
         row = [name_cell(results, dataset)]
-        for share in _shares(results):
-            found = sizes.get(share, {}).get(dataset, {})
-            best = lowest(found)
+        for share in shares(results):
+            errors = found.get(share, {}).get(dataset, {})
+            best = lowest(errors, 2)
             for model in models:
                 printed = results.paper.value("sizes", dataset, f"{model} {share}")
-                row.append(number(found.get(model), 2, printed, bold=model in best))
+                row.append(number(errors.get(model), 2, printed, bold=model in best))
         rows.append(row)
     return Table(
         "table_4",
         "Table 4. Test errors of networks tuned and trained on a share of every task's training "
-        "rows, relative to the standard deviation of the target; the best at each share in bold.",
-        (
-            "Dataset",
-            *(
-                f"{MODELS[model].label} {share:.0%}"
-                for share in _shares(results)
-                for model in models
-            ),
-        ),
+        "rows, relative to the standard deviation of the target. Bold: the lowest at each share, "
+        "and what equals it in two decimals.",
+        ("Dataset", *(model_style(model).label for _ in shares(results) for model in models)),
         rows,
-        results.footnotes(),
+        groups=[
+            ("", 1),
+            *((f"{percent(share)} of the rows", len(models)) for share in shares(results)),
+        ],
     )
 
 
 def errors_by_share(results: Results) -> Drawing | Text:
-    sizes = from_results(results).sizes
-    datasets = [
-        d for d in results.datasets if any(d in by_dataset for by_dataset in sizes.values())
-    ]
-    if not datasets:
-        return missing("Errors by data size need results/sizes and results/train.")
-    figure, axes = panels(len(datasets))
-    for axis, dataset in zip(axes, datasets, strict=True):
-        for model in results.settings.params.compared:
-            style = MODELS[model]
-            points = sorted(
+    found = numbers.sizes(results)
+    models = results.taking_part(sizes.STUDY)
+    items: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for dataset in results.datasets:
+        curves = {
+            model: sorted(
                 (share, by_dataset[dataset][model])
-                for share, by_dataset in sizes.items()
+                for share, by_dataset in found.items()
                 if model in by_dataset.get(dataset, {})
             )
-            if points:
-                shares, errors = zip(*points, strict=True)
-                axis.plot(
-                    shares, errors, marker=style.marker, color=style.colour, label=style.label
-                )
-        ticks = sorted(_shares(results))
-        log_ticks(axis, ticks, [f"{share:.0%}" for share in ticks])
-        axis.set_ylim(0, 1.08 * axis.dataLim.ymax)  # a mark at the top is not cut
-        axis.set_title(plain(results.label(dataset)))
-    legend_above(figure, max(axes, key=lambda axis: len(axis.lines)))
-    figure.supxlabel("share of the training rows", fontsize=8.5)
-    figure.supylabel("error / std of y", fontsize=8.5)
-    return finish(
-        figure,
+            for model in models
+        }
+        if any(curves.values()):
+            items[results.label(dataset)] = {m: points for m, points in curves.items() if points}
+    if not items:
+        return missing("Errors by data size need results/sizes and results/train.")
+
+    def paint(axes: Axes, curves: dict[str, list[tuple[float, float]]]) -> None:
+        ticks = sorted(shares(results))
+        for model, points in curves.items():
+            style = model_style(model)
+            axes.plot(*zip(*points, strict=True), marker=style.marker, color=style.colour)
+        log_ticks(axes, ticks, [percent(share) for share in ticks])
+        axes.set_ylim(0, 1.08 * axes.dataLim.ymax)  # a mark at the top is not cut
+        axes.set(xlabel="share of the rows", ylabel="error / std of the target")
+        label_ends(
+            axes,
+            [(p[-1][1], model_style(m).label, model_style(m).colour) for m, p in curves.items()],
+        )
+
+    return draw(
         "errors_by_share",
         "Test error against the share of the training rows, relative to the target's standard "
         "deviation.",
+        items,
+        paint,
+        legend=[
+            Mark(f"{s.label}, {s.title}", s.colour, s.marker, "-") for s in map(model_style, models)
+        ],
     )

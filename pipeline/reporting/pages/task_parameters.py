@@ -1,4 +1,4 @@
-"""Task parameters: what they mean on Inflation and Bike sharing, and how sure they are.
+"""Task parameters: what they mean on three datasets, and how certain they are.
 
 All from the LC networks with one task parameter of the dimension study (Appendix D).
 """
@@ -8,167 +8,360 @@ from __future__ import annotations
 from statistics import median
 
 import numpy as np
-from matplotlib import colormaps
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize
+from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
+from pipeline.reporting.blocks import Cell, Drawing, Mark, Ramp, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
-from pipeline.reporting.drawing import SEQUENTIAL, finish, panels, plain
-from pipeline.reporting.labels import BLACK, BLUE, GREEN, GREY, ORANGE, SKY
+from pipeline.reporting.countries import COUNTRIES, task_name
+from pipeline.reporting.drawing import colour_bar, draw, label_ends, picture, plain, shade, shades
+from pipeline.reporting.formatting import listed, plural, show
+from pipeline.reporting.labels import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    YELLOW,
+    dataset_label,
+    feature_label,
+)
 from pipeline.reporting.numbers import scalar_parameters
 from pipeline.reporting.results import Results
+from pipeline.reporting.story import NOTHING, Story
+from pipeline.reporting.svg import SOFT
+from pipeline.studies import illustrate
+from pipeline.studies.illustrate import (
+    DeathRatePoints,
+    HourlyTrips,
+    IllustrateResult,
+    ScalarResponse,
+    YearlyMeans,
+)
+
+ARBITRARY = "The sign of β is arbitrary: another seed may mirror the picture."
+HIGHLIGHTED = {
+    "ETH": BLUE,
+    "HTI": ORANGE,
+    "ZMB": GREEN,
+    "NOR": PURPLE,
+    "IND": YELLOW,
+    "NGA": SKY,
+}
+YEAR = "2010"
+LINES = {"male": "--", "female": "-"}
+MARKERS = {"male": "o", "female": "s"}
+
+
+def story(results: Results) -> Story:
+    ratios = {d: typical / spread for d, (spread, typical, _) in _certainty(results).items()}
+    if not ratios:
+        return Story("Task parameters", NOTHING)
+    clear = [d for d, ratio in ratios.items() if ratio < 0.5]
+    vague = [dataset_label(d) for d in ratios if d not in clear]
+    return Story(
+        f"One number for each task orders the tasks on {len(clear)} of "
+        f"{plural(len(ratios), 'dataset')}",
+        "The task parameter follows what people would name themselves: when prices began to rise, "
+        "how busy a month was, how high mortality is. Its posterior standard deviation is less "
+        f"than half of the spread between tasks on {plural(len(clear), 'dataset')}"
+        + (f"; not so on {listed(vague)}." if vague else "."),
+    )
 
 
 def inflation(results: Results) -> Drawing | Text:
     beta = scalar_parameters(results, "inflation")
-    illustrated = results.get("illustrate", "inflation", "lc") if beta else None
-    if not (beta and illustrated):
+    illustrated = _illustrated(results, "inflation") if beta else None
+    if not (illustrated and illustrated.curves and isinstance(illustrated.observed, YearlyMeans)):
         return missing(
             "Inflation's curves need that dataset in results/dimension and results/illustrate."
         )
-    figure, (left, right) = panels(2, width=4.4, height=3.0, sharey=True)
-    scale = Normalize(min(beta.values()), max(beta.values()))
-    colour = colormaps[SEQUENTIAL]
-    curves, observed = illustrated["curves"], illustrated["observed"]
-    for task, value in beta.items():
-        line = [np.nan if mean is None else mean for mean in observed["tasks"][task]]
-        left.plot(observed["grid"], line, color=colour(scale(value)), linewidth=0.8)
-        for fitted in curves["tasks"].get(task, {}).values():
-            right.plot(curves["grid"], fitted, color=colour(scale(value)), linewidth=0.8)
-    left.set(title="data", xlabel="year", ylabel="price index, 2015 = 100")
-    right.set(title="fitted", xlabel="year")
-    figure.colorbar(ScalarMappable(scale, SEQUENTIAL), ax=right, label=r"task parameter $\beta$")
-    return finish(
-        figure,
+    low, high = min(beta.values()), max(beta.values())
+    curves, observed = illustrated.curves, illustrated.observed
+    data = {
+        task: (observed.grid, [np.nan if mean is None else mean for mean in means])
+        for task, means in observed.tasks.items()
+    }
+    fitted = {
+        task: (curves.grid, line)
+        for task, levels in curves.tasks.items()
+        for line in levels.values()
+    }
+
+    def paint(axes: Axes, lines: dict[str, tuple[list[float], list[float]]]) -> None:
+        for task, value in sorted(beta.items(), key=lambda item: item[1]):
+            if task in lines:
+                axes.plot(*lines[task], color=shade(value, low, high), linewidth=0.8)
+        axes.set(xlabel="year", ylabel="price index (2015 = 100)")
+        axes.set_ylim(top=max(max(line) for _, line in fitted.values()) * 1.1)
+
+    return draw(
         "inflation",
-        "Inflation: the yearly price index of every country (left) and the fitted network (right), "
-        "coloured by the country's task parameter.",
+        "Inflation: the yearly price index of every country, and what the fitted network makes of "
+        f"it, coloured by the country's task parameter. {ARBITRARY}",
+        {"Data": data, "Fitted network": fitted},
+        paint,
+        size=(3.7, 2.8),
+        columns=2,
+        narrow=1,
+        ramp=colour_bar("Task parameter β", low, high),
+        on_white=True,
+        paper=results.paper.figure("inflation"),
+        compared="the same picture, up to the sign of β: one end is countries whose prices rose in "
+        "the 1970s, the other those where the rise began in the 1990s.",
     )
 
 
 def bike_sharing(results: Results) -> Drawing | Text:
     beta = scalar_parameters(results, "bike_sharing")
-    illustrated = results.get("illustrate", "bike_sharing", "lc") if beta else None
-    if not (beta and illustrated):
+    illustrated = _illustrated(results, "bike_sharing") if beta else None
+    observed = illustrated.observed if illustrated else None
+    if not isinstance(observed, HourlyTrips):
         return missing(
             "Bike sharing's months need that dataset in results/dimension and results/illustrate."
         )
     months = sorted(beta)
     places = np.arange(len(months))
-    figure, (above, below) = panels(2, columns=1, width=7.5, height=2.1, sharex=True)
-    observed = illustrated["observed"]
-    for hour, colour in zip(observed["hours"], (BLUE, SKY, ORANGE, GREY), strict=True):
-        trips = [observed["tasks"][month].get(hour, [np.nan, np.nan]) for month in months]
-        mean, spread = np.array(trips).T
-        above.plot(places, mean, color=colour, label=f"{hour}:00")
-        above.fill_between(
-            places, mean - spread, mean + spread, color=colour, alpha=0.15, linewidth=0
-        )
-    above.legend(ncols=1, loc="center left", bbox_to_anchor=(1, 0.5))
-    above.set_ylabel("trips an hour")
-    below.plot(places, [beta[month] for month in months], marker="o", color=BLUE)
-    below.set_ylabel(r"task parameter $\beta$")
-    below.set_xticks(places[::3], [plain(month) for month in months[::3]])
-    return finish(
-        figure,
+    hours = dict(zip(observed.hours, (BLUE, SKY, ORANGE, GREY), strict=True))
+
+    def paint(axes: Axes, trips: bool) -> None:
+        if trips:
+            for hour, colour in hours.items():
+                pairs = [observed.tasks[month].get(hour, [np.nan, np.nan]) for month in months]
+                mean, spread = np.array(pairs).T
+                axes.plot(places, mean, color=colour)
+                axes.fill_between(
+                    places, mean - spread, mean + spread, color=colour, alpha=0.15, linewidth=0
+                )
+            axes.set_ylabel("trips an hour, working days")
+            ends = [(observed.tasks[months[-1]].get(h, [0.0])[0], f"{h}:00", c)
+                    for h, c in hours.items()]  # fmt: skip
+            label_ends(axes, ends, 0.07)
+        else:
+            axes.plot(places, [beta[month] for month in months], marker="o", color=BLUE)
+            axes.set_ylabel("task parameter β")
+        axes.set_xticks(places[::6], [plain(month) for month in months[::6]])
+        axes.set_xlabel("month")
+
+    return draw(
         "bike_sharing",
-        "Bike sharing, working days. Above: the mean number of trips at four hours of the day for "
-        "each month; bands are one standard deviation. Below: the task parameter of each month. "
-        "The line connects months that the model takes to be independent.",
+        "Bike sharing. First: the mean number of trips at four hours of the working days of each "
+        "month; bands are one standard deviation. Second: the task parameter of each month. The "
+        f"line connects months that the model takes to be independent. {ARBITRARY}",
+        {"Trips by month": True, "Task parameter by month": False},
+        paint,
+        size=(3.9, 2.7),
+        columns=2,
+        narrow=1,
+        legend=[Mark(f"{hour}:00", colour, line="-") for hour, colour in hours.items()],
+        paper=results.paper.figure("bike_sharing"),
+        compared="the same: the parameter follows the trips at the busiest hours, through the "
+        "seasons and the growth from the first year to the second.",
+    )
+
+
+def death_rate(results: Results) -> Drawing | Text:
+    beta = scalar_parameters(results, "death_rate")
+    if not beta:
+        return missing("Death rate's parameters need that dataset in results/dimension.")
+    countries: dict[str, list[tuple[int, float]]] = {}
+    for task, value in beta.items():
+        country, _, year = task.partition(" ")
+        if year.isdecimal():
+            countries.setdefault(country, []).append((int(year), value))
+
+    def paint(axes: Axes) -> None:
+        ends = []
+        for country, points in sorted(countries.items(), key=lambda item: item[0] in HIGHLIGHTED):
+            years, values = zip(*sorted(points), strict=True)
+            if country in HIGHLIGHTED:
+                colour = HIGHLIGHTED[country]
+                axes.plot(years, values, marker="o", color=colour, linewidth=2)
+                ends.append((values[-1], COUNTRIES.get(country, country), colour))
+            else:
+                axes.plot(years, values, color=GREY, linewidth=0.4, alpha=0.45)
+        axes.set_xticks(sorted({year for points in countries.values() for year, _ in points}))
+        axes.set(xlabel="year", ylabel="task parameter β")
+        label_ends(axes, ends, 0.06)
+
+    return picture(
+        "death_rate",
+        "Death rate: the task parameter of every country and year. Each is a task of its own for "
+        f"the model; a line connects the tasks of one country. {ARBITRARY}",
+        paint,
+        size=(5.4, 3.5),
+        paper=results.paper.figure("death_rate"),
+        compared="the same, up to the sign: Haiti in 2010, the year of the earthquake, stands out, "
+        "and most countries drift towards lower death rates.",
+    )
+
+
+def death_rate_curves(results: Results) -> Drawing | Text:
+    beta = scalar_parameters(results, "death_rate")
+    illustrated = _illustrated(results, "death_rate") if beta else None
+    tasks = [f"{country} {YEAR}" for country in HIGHLIGHTED if f"{country} {YEAR}" in beta]
+    observed = illustrated.observed if illustrated else None
+    curves = illustrated.curves if illustrated else None
+    if not (tasks and curves and isinstance(observed, DeathRatePoints)):
+        return missing(
+            "Death rate's curves need that dataset in results/dimension and results/illustrate."
+        )
+
+    def paint(axes: Axes, task: str) -> None:
+        colour = HIGHLIGHTED[task.split()[0]]
+        rows = observed.tasks.get(task, [])
+        for sex, line in LINES.items():
+            if sex in curves.tasks.get(task, {}):
+                axes.plot(curves.grid, curves.tasks[task][sex], linestyle=line, color=colour)
+            for part, tint in (("train", BLACK), ("test", colour)):
+                shown = [(age, rate) for age, s, p, rate in rows if (s, p) == (sex, part)]
+                axes.plot(
+                    [age for age, _ in shown],
+                    [rate for _, rate in shown],
+                    MARKERS[sex],
+                    color=tint,
+                    markersize=4,
+                    markeredgewidth=0,
+                    alpha=0.85,
+                )
+        axes.set(xlabel="age (years)", ylabel="probability of dying")
+
+    return draw(
+        "death_rate_curves",
+        f"Death rate, {YEAR}: data and fitted network for six countries.",
+        {f"{task_name('death_rate', task)}, β = {show(beta[task], 2)}": task for task in tasks},
+        paint,
+        size=(2.9, 2.2),
+        columns=3,
+        narrow=1,
+        legend=[
+            Mark("training rows, male", BLACK, "o"),
+            Mark("training rows, female", BLACK, "s"),
+            Mark("test rows: coloured", ORANGE, "o"),
+            Mark("network, male", GREY, line="--"),
+            Mark("network, female", GREY, line="-"),
+        ],
+        paper=results.paper.figure("death_rate_curves"),
+        compared="the same countries, year, marks and lines. As in the paper, no other task looks "
+        "like Haiti in 2010, and its curve misses the test rows.",
     )
 
 
 def responses(results: Results) -> Drawing | Text:
-    found = []
+    found: dict[str, tuple[str, str, ScalarResponse]] = {}
     for dataset in results.datasets:
-        illustrated = results.get("illustrate", dataset, "lc")
-        if illustrated and illustrated.get("response"):
-            found.append((dataset, illustrated["response"]))
+        illustrated = _illustrated(results, dataset)
+        info = results.info(dataset)
+        if illustrated and illustrated.response and info:
+            name = illustrated.response.feature
+            unit = next((f.unit for f in info.features if f.name == name), "")
+            target = info.target + (f" ({info.unit})" if info.unit else "")
+            label = feature_label(dataset, name, unit)
+            found[results.label(dataset)] = (label, target, illustrated.response)
     if not found:
         return missing("The network's response to its task parameter needs results/illustrate.")
-    figure, axes = panels(len(found))
-    for axis, (dataset, response) in zip(axes, found, strict=True):
-        scale = Normalize(min(response["beta"]), max(response["beta"]))
-        for beta, values in zip(response["beta"], response["values"], strict=True):
-            axis.plot(
-                response["grid"], values, color=colormaps[SEQUENTIAL](scale(beta)), linewidth=1
-            )
-        axis.set(title=plain(results.label(dataset)))
-        axis.set_xlabel(plain(response["feature"]))
-    return finish(
-        figure,
+
+    def paint(axes: Axes, item: tuple[str, str, ScalarResponse]) -> None:
+        feature, target, response = item
+        low, high = min(response.beta), max(response.beta)
+        for beta, values in zip(response.beta, response.values, strict=True):
+            axes.plot(response.grid, values, color=shade(beta, low, high), linewidth=1)
+        axes.set(xlabel=plain(feature), ylabel=plain(target))
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+        axes.xaxis.label.set_fontsize(7.5)
+        axes.yaxis.label.set_fontsize(7.5)
+
+    return draw(
         "responses",
-        "What the one task parameter does: the network's response to one feature, the others at "
-        "their mean or most frequent value, from the lowest task parameter (dark) to the highest "
-        "(light).",
+        "What the one task parameter does: the network's response to one feature, from the lowest "
+        "task parameter to the highest. The other features are at their mean or most frequent "
+        f"value. {ARBITRARY}",
+        found,
+        paint,
+        ramp=Ramp("Task parameter β", "lowest", "highest", shades()),
+        on_white=True,
     )
 
 
 def uncertainty(results: Results) -> Drawing | Text:
-    found = []
+    found = {}
     for dataset in results.datasets:
         beta, deviation = scalar_parameters(results, dataset), _deviations(results, dataset)
         both = [(beta[task], deviation[task][0]) for task in beta if task in deviation]
         if both:
-            found.append((dataset, sorted(both)))
+            found[results.label(dataset)] = np.array(sorted(both)).T
     if not found:
         return missing("The task parameters' uncertainty needs results/illustrate and /dimension.")
-    figure, axes = panels(len(found))
-    for axis, (dataset, pairs) in zip(axes, found, strict=True):
-        values, spread = np.array(pairs).T
-        places = np.arange(len(values))
-        axis.fill_between(
-            places, values - 2 * spread, values + 2 * spread, color=GREEN, alpha=0.35, linewidth=0
+
+    def paint(axes: Axes, pairs: np.ndarray) -> None:
+        values, spread = pairs
+        places = np.arange(1, len(values) + 1)
+        axes.fill_between(
+            places, values - 2 * spread, values + 2 * spread, color=GREEN, alpha=0.4, linewidth=0
         )
-        axis.plot(places, values, color=BLACK, linewidth=0.9)
-        axis.xaxis.set_major_locator(MaxNLocator(4, integer=True))
-        axis.set_title(plain(results.label(dataset)))
-    figure.supxlabel("tasks, in the order of their parameter", fontsize=8.5)
-    figure.supylabel(r"$\beta$", fontsize=8.5)
-    return finish(
-        figure,
+        axes.plot(places, values, color=BLACK, linewidth=0.9)
+        axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+        axes.set(xlabel="tasks, in order of β", ylabel="task parameter β")
+
+    return draw(
         "uncertainty",
-        "How sure the one task parameter is: its value (line) and two posterior standard "
-        "deviations to either side (band), by the Laplace approximation.",
+        "Uncertainty of the task parameter: its value (line) and two posterior standard deviations "
+        "to either side (band), by the Laplace approximation.",
+        found,
+        paint,
+        legend=[Mark("β", SOFT, line="-"), Mark("± 2 standard deviations", GREEN, "s")],
     )
 
 
 def uncertainty_table(results: Results) -> Table:
     rows = []
-    for dataset in results.datasets:
-        beta, deviation = scalar_parameters(results, dataset), _deviations(results, dataset)
-        spread = float(np.std(list(beta.values()))) if beta else 0.0
-        if deviation and spread:
-            typical = median(values[0] for values in deviation.values())
-            least = max(deviation, key=lambda task: (deviation[task][0], task))
-            rows.append(
-                [
-                    name_cell(results, dataset),
-                    number(spread, None),
-                    number(typical, None),
-                    number(typical / spread, 2),
-                    Cell(least),
-                    number(deviation[least][0], None),
-                ]
-            )
+    for dataset, (spread, typical, least) in _certainty(results).items():
+        deviation = _deviations(results, dataset)[least][0]
+        rows.append(
+            [
+                name_cell(results, dataset),
+                number(spread, None),
+                number(typical, None),
+                number(typical / spread, 2),
+                Cell(task_name(dataset, least)),
+                number(deviation, None),
+            ]
+        )
     return Table(
         "uncertainty_table",
-        "The spread of the tasks' parameters beside the uncertainty of one of them.",
+        "The spread of the parameters over the tasks, and the uncertainty of a single one.",
         (
             "Dataset",
             "Spread over tasks",
             "Median posterior std",
             "Ratio",
-            "Least sure task",
+            "Least certain task",
             "Its std",
         ),
         rows,
-        results.footnotes(),
+        cards=True,
     )
 
 
+def _certainty(results: Results) -> dict[str, tuple[float, float, str]]:
+    """dataset -> spread over tasks, median posterior deviation, the least certain task."""
+    found = {}
+    for dataset in results.datasets:
+        beta, deviation = scalar_parameters(results, dataset), _deviations(results, dataset)
+        spread = float(np.std(list(beta.values()))) if beta else 0.0
+        if deviation and spread:
+            least = max(deviation, key=lambda task: (deviation[task][0], task))
+            typical = median(values[0] for values in deviation.values())
+            found[dataset] = (spread, typical, least)
+    return found
+
+
 def _deviations(results: Results, dataset: str) -> dict[str, list[float]]:
-    illustrated = results.get("illustrate", dataset, "lc")
-    return dict(illustrated["task_uncertainty"].get("1", {})) if illustrated else {}
+    illustrated = _illustrated(results, dataset)
+    return dict(illustrated.task_uncertainty.get("1", {})) if illustrated else {}
+
+
+def _illustrated(results: Results, dataset: str) -> IllustrateResult | None:
+    return results.read(illustrate.STUDY, dataset, "lc")

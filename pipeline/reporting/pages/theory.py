@@ -3,69 +3,89 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from pipeline.models.theory import PYRAMID_BIAS, pyramid, sine_family_rmse, task_indicator
-from pipeline.reporting.blocks import Drawing
-from pipeline.reporting.drawing import finish, panels
+from pipeline.reporting.blocks import Drawing, Mark
+from pipeline.reporting.drawing import draw, picture
+from pipeline.reporting.formatting import show
 from pipeline.reporting.labels import BLACK, BLUE, GREEN, ORANGE, SKY
+from pipeline.reporting.paper import Paper
 
 SHOWN_BETAS = (0.0, -0.3, 0.4)
 COLOURS = (BLACK, ORANGE, SKY)
 
 
-def pyramid_network() -> Drawing:
+def pyramid_network(paper: Paper) -> Drawing:
     x = np.linspace(-0.6, 3.2, 761)
-    cases = {"translation: $L = (1, 1, 1, 1)$": np.ones(4), "dilation: $L = b_1$": PYRAMID_BIAS}
-    figure, axes = panels(2, columns=1, width=6.4, height=1.9)
-    for axis, (title, task_weights) in zip(axes, cases.items(), strict=True):
+
+    def paint(axes: Axes, task_weights: np.ndarray) -> None:
         network = pyramid(task_weights)
         for beta, colour in zip(SHOWN_BETAS, COLOURS, strict=True):
             response = network(np.column_stack([x, np.full_like(x, beta)]))
-            axis.plot(
+            axes.plot(
                 x,
                 response,
                 color=colour,
                 linewidth=2.4 if beta == 0 else 1.4,
-                label=rf"$\beta = {beta:g}$",
                 zorder=2 if beta == 0 else 3,
             )
-        axis.set(title=title, ylabel="$y$")
-        axis.legend(loc="upper right")
-    axes[-1].set_xlabel("$x$")
-    return finish(
-        figure,
+        axes.set(xlabel="x", ylabel="y")
+
+    return draw(
         "pyramid",
-        "Appendix A: the pyramid network with the task parameter at three values. Above it "
-        "translates the base shape (the bold line); below, with L = b1, it dilates it by 1 + β.",
+        "The pyramid network of Appendix A with the task parameter at three values. It translates "
+        "the base shape (the bold line), or, with L = b₁, dilates it by 1 + β.",
+        {"Translation: L = (1, 1, 1, 1)": np.ones(4), "Dilation: L = b₁": PYRAMID_BIAS},
+        paint,
+        size=(3.6, 2.2),
+        columns=2,
+        narrow=1,
+        legend=[
+            Mark(f"β = {show(beta, 1)}", colour, line="-")
+            for beta, colour in zip(SHOWN_BETAS, COLOURS, strict=True)
+        ],
+        paper=paper.figure("pyramid"),
+        compared="the same network, computed from the weights that Appendix A gives.",
     )
 
 
 def indicator(tasks: int = 4, delta: float = 0.25) -> Drawing:
     beta = np.linspace(0.4, tasks + 0.6, 841)
     response = task_indicator(tasks, delta)(beta[:, None])
-    figure, (axis,) = panels(1, width=6.4, height=1.9)
-    for task, colour in zip(range(tasks), (BLUE, ORANGE, GREEN, BLACK), strict=True):
-        axis.plot(beta, response[:, task], color=colour, label=f"$c_{task + 1}$")
-    axis.set(xlabel=r"task parameter $\beta$", ylabel="output")
-    axis.legend(ncols=1, loc="center left", bbox_to_anchor=(1, 0.5))
-    return finish(
-        figure,
+    colours = (BLUE, ORANGE, GREEN, BLACK)
+
+    def paint(axes: Axes) -> None:
+        for task, colour in zip(range(tasks), colours, strict=True):
+            axes.plot(beta, response[:, task], color=colour)
+            axes.annotate(
+                f"output {task + 1}", (task + 1, 1.04), ha="center", color=colour, fontsize=8
+            )
+        axes.set(xlabel="task parameter β", ylabel="output", ylim=(-0.05, 1.2))
+
+    return picture(
         "indicator",
         f"Theorem 2: the first two layers of its proof, for {tasks} tasks and δ = {delta:g}. At "
-        "β = j the j-th output is one and the others zero: a scalar becomes the one-hot indicator.",
+        "β = j the j-th output is one and the others are zero: a scalar becomes the one-hot "
+        "indicator of the task.",
+        paint,
+        size=(5.4, 2.2),
     )
 
 
 def sine_family(tasks: int = 8) -> Drawing:
     features = range(tasks + 1)
-    figure, (axis,) = panels(1, width=5.2, height=2.1)
     errors = [sine_family_rmse(tasks, count) for count in features]
-    axis.plot(list(features), errors, marker="D", color=GREEN)
-    axis.set(xlabel="features of the last-layer network", ylabel="lowest possible RMSE")
-    axis.set_ylim(bottom=-0.02)
-    return finish(
-        figure,
+
+    def paint(axes: Axes) -> None:
+        axes.plot(list(features), errors, marker="D", color=GREEN)
+        axes.set(xlabel="features of the last-layer network", ylabel="lowest possible RMSE")
+        axes.set_ylim(bottom=-0.02)
+
+    return picture(
         "sine_family",
-        f"Proposition 3: on the {tasks} tasks sin(jx) no last-layer network "
-        f"with fewer than {tasks} features is exact; this is the lowest error that any can have.",
+        f"Proposition 3: on the {tasks} tasks sin(jx) no last-layer network with fewer than "
+        f"{tasks} features is exact. This is the lowest error that any of them can have.",
+        paint,
+        size=(5.0, 2.4),
     )

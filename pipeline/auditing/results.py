@@ -1,0 +1,247 @@
+"""The results of the studies: their origins, what was expected of them, and their sums.
+
+Everything follows from the studies' declarations and from the types of their results, so that a
+new study is audited as soon as it is declared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from learned_context.errors import UserError
+from pipeline.auditing.checks import AuditCheck
+from pipeline.auditing.project import CODE, Project
+from pipeline.checked import Checked
+from pipeline.datasets import sources
+from pipeline.files import code_digest, read_json, run_info
+from pipeline.studies import STUDIES
+from pipeline.studies.framework.plans import final_plan, search_plan
+from pipeline.studies.framework.results import (
+    ROUNDED,
+    DoesNotApply,
+    PartRows,
+    Scored,
+    StudyResult,
+    TrainingOutcome,
+)
+from pipeline.studies.plumbing.basis import Basis, Expectation, Expectations
+from pipeline.studies.plumbing.running import read_inputs
+from pipeline.studies.plumbing.study import Study
+from pipeline.studies.tune import SearchRecord
+from pipeline.tables.description import TableDescription, read_description
+
+
+@dataclass(frozen=True)
+class AuditedResult:
+    """One stage's result, with what it follows from."""
+
+    project: Project
+    place: str
+    study: Study[Any]
+    dataset: str
+    model: str
+
+    @property
+    def path(self) -> str:
+        path = self.study.path(self.project.files, self.dataset, self.model)
+        return path.relative_to(self.project.root).as_posix()
+
+    @property
+    def look(self) -> str:
+        rerun = f"`python -m pipeline audit --rerun {self.place}` recomputes it"
+        return f"`git log -p -- {self.path}` shows when it changed; {rerun}"
+
+    @property
+    def stale(self) -> bool:
+        return self.place in self.project.stale
+
+    @cached_property
+    def content(self) -> StudyResult:
+        return self.study.read(self.project.files, self.dataset, self.model)
+
+    @cached_property
+    def basis(self) -> Basis:
+        files, settings = self.project.files, self.project.settings
+        inputs = read_inputs(self.study, files, settings, self.dataset, self.model)
+        return Basis(settings, self.table, inputs)
+
+    @cached_property
+    def table(self) -> TableDescription:
+        return read_description(self.project.files, self.dataset)
+
+
+@cache
+def _all(project: Project) -> list[AuditedResult]:
+    """Each is read once for all checks."""
+    return [
+        AuditedResult(project, place, STUDIES[name], dataset, model)
+        for place, (name, dataset, model) in project.study_stages.items()
+        if place in project.records.stages
+    ]
+
+
+def results(project: Project, check: AuditCheck | None = None) -> Iterator[AuditedResult]:
+    """Every result that is here and can be read; the others are reported to `check`."""
+    for one in _all(project):
+        if not (project.root / one.path).exists():
+            continue  # a stage that never ran, or a finding of the hashes
+        try:
+            _ = one.content
+        except UserError as error:
+            if check and one.stale:
+                project.stale[one.place] += "; its result has another shape now"
+            elif check:
+                check.expect(False, one.path, str(error), one.look)
+            continue
+        yield one
+
+
+def origins(project: Project, check: AuditCheck) -> None:
+    """Every result names the data, the edition, the profile and the code it came from."""
+    digest = cache(lambda code: code_digest(project.root, code))
+
+    def head(one: AuditedResult) -> Expectations:
+        content = one.content
+        yield Expectation("study", content.study, one.study.name)
+        yield Expectation("dataset", content.dataset, one.dataset)
+        yield Expectation("model", content.model, one.model or None)
+        yield Expectation("data", content.data, one.table.content_sha256)
+        if not one.stale:
+            edition = project.settings.dataset(one.dataset).edition
+            yield Expectation("edition", content.edition, edition)
+            yield Expectation("profile", content.profile, project.settings.params.profile)
+            deps = project.records.stages[one.place].deps
+            code = tuple(path for path in deps if path.startswith(CODE))
+            yield Expectation("code", content.code, digest(code))
+
+    for one in results(project, check):
+        _compare(check, one.path, one.look, head(one))
+    known = sources.load(project.files.sources)
+    for dataset in project.settings.params.datasets:
+        path = project.files.table_info(dataset).relative_to(project.root).as_posix()
+        look = f"`git log -p -- {path}`; `dvc repro --force prepare@{dataset}` makes it again"
+        with check.reading(path, look):
+            table = read_description(project.files, dataset)
+            _compare(check, path, look, _of_table(project, known, table))
+
+
+def _of_table(project: Project, known: sources.Sources, table: TableDescription) -> Expectations:
+    """What a table's description states, and what other files give."""
+    for part in ("train", "test"):
+        total = sum(getattr(task, part) for task in table.tasks.values())
+        yield Expectation(f"rows.{part}", getattr(table.rows, part), total)
+    if f"prepare@{table.dataset}" in project.stale:
+        return
+    seeds, name = project.settings.params.seeds, project.settings.dataset(table.dataset).edition
+    yield Expectation("edition", table.edition, name)
+    yield Expectation("seeds", table.seeds, {key: getattr(seeds, key) for key in table.seeds})
+    edition = known.edition(table.dataset, name)
+    yield Expectation("comparable", table.comparable, edition.comparable)
+    yield Expectation("differs", table.differs, edition.differs)
+    if edition.files:
+        hashes = {file.name: file.sha256 or table.raw.get(file.name) for file in edition.files}
+        yield Expectation("raw", table.raw, hashes)
+
+
+def expected_settings(project: Project, check: AuditCheck) -> None:
+    """Seeds, budgets, rows and versions are those of the settings, the table and the lock file."""
+    for one in results(project):
+        if not one.stale:
+            _compare(check, one.path, one.look, _expected(one))
+        path = run_info(Path(one.path)).as_posix()
+        look = f"run it with the locked versions: `dvc repro --force {one.place}`"
+        _compare(check, path, look, _versions(project, path))
+
+
+def _expected(one: AuditedResult) -> Expectations:
+    stated = list(one.content.expected(one.basis))
+    yield from stated
+    yield from _by_type(one)
+    # A seed or hyperparameters that the study does not state would not be audited.
+    places = {expectation.where for expectation in stated}
+    for where, part in parts(one.content):
+        for name in {"seed", "hyperparameters"} & type(part).model_fields.keys():
+            if where + name not in places:
+                rule = f"stated by {type(one.content).__name__}.expected"
+                yield Expectation(where + name, "not stated", rule)
+
+
+def _versions(project: Project, path: str) -> Expectations:
+    """Those that a run recorded beside its result."""
+    locked = project.locked_versions
+    yield Expectation("requirements.lock", bool(locked), True)
+    run = read_json(project.root / path)["versions"].items()
+    found = {name: version.partition("+")[0] for name, version in run if name in locked}
+    yield Expectation("versions", found, {name: locked[name] for name in found})
+    yield Expectation("versions", bool(found), True)
+
+
+def _by_type(one: AuditedResult) -> Expectations:
+    """What every result that has such a part must hold."""
+    settings, table = one.project.settings, one.table
+    stops = any(isinstance(read, DoesNotApply) for read in one.basis.inputs.values())
+    excluded = stops or bool(one.study.reason_against(one.model))
+    yield Expectation("does_not_apply", isinstance(one.content, DoesNotApply), excluded)
+    for where, part in parts(one.content):
+        if isinstance(part, SearchRecord):
+            yield Expectation(f"{where}plan", part.plan, search_plan(settings, part.rows.fit))
+            count = settings.profile.search.evaluations
+            yield Expectation(f"{where}evaluations", len(part.evaluations), count)
+            held = sum(not trial.diverged for trial in part.evaluations)
+            finals, most = len(part.finalists or ()), min(settings.profile.search.finalists, held)
+            # Trials that lie close together are one candidate, so there may be fewer.
+            yield Expectation(f"{where}finalists", finals, max(min(finals, most), most > 0))
+            in_full = final_plan(settings, part.rows.fit + part.rows.validation) if finals else None
+            yield Expectation(f"{where}final_plan", part.final_plan, in_full)
+        elif isinstance(rows := getattr(part, "rows", None), PartRows):
+            yield Expectation(f"{where}rows.test", rows.test, table.rows.test)
+            if hasattr(part, "plan"):
+                yield Expectation(f"{where}plan", part.plan, final_plan(settings, rows.train))
+
+
+def sums(project: Project, check: AuditCheck) -> None:
+    """The numbers inside a result fit together, and to the table; this holds for stale ones too."""
+    for one in results(project):
+        _compare(check, one.path, one.look, _sums(one))
+
+
+def _sums(one: AuditedResult) -> Expectations:
+    retry_rate = one.project.settings.params.schedule.retry_rate
+    for where, part in parts(one.content):
+        if isinstance(part, Scored):
+            tested, named = one.table.test_rows.keys(), part.task_rmse.keys()
+            names = named & tested if not part.of_all_tasks else tested
+            yield Expectation(f"{where}task_rmse", sorted(named), sorted(names))
+            if named == names:
+                total = one.table.error_over_all(part.task_rmse)
+                yield Expectation(f"{where}rmse", part.rmse, total, ROUNDED)
+            normalised = part.rmse / one.table.std
+            yield Expectation(f"{where}normalised", part.normalised, normalised, 1e-12)
+        if isinstance(part, TrainingOutcome):  # repeated at a lower rate if it diverged (App. C)
+            rate = part.hyperparameters.peak_rate * retry_rate**part.restarts
+            yield Expectation(f"{where}peak_rate", part.peak_rate, rate, ROUNDED)
+
+
+def parts(content: object, where: str = "") -> Iterator[tuple[str, Checked]]:
+    """Every typed part of a result, with its place: `fractions.0.5.search.`."""
+    if isinstance(content, Checked):
+        yield where, content
+        content = {name: getattr(content, name) for name in type(content).model_fields}
+    elif isinstance(content, list) and content and not isinstance(content[0], float):
+        content = dict(enumerate(content))
+    if isinstance(content, dict):
+        for key, value in content.items():
+            yield from parts(value, f"{where}{key}.")
+
+
+def _compare(check: AuditCheck, path: str, look: str, expectations: Expectations) -> None:
+    with check.reading(path, look):
+        for where, found, expected, tolerance in expectations:
+            if tolerance and math.isclose(found, expected, rel_tol=tolerance):
+                found = expected
+            check.compare(f"{path}: {where}", found, expected, "other files give the latter", look)

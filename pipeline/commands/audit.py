@@ -1,0 +1,96 @@
+"""audit: verify the committed results, with or without the data.
+
+Reads the project and changes nothing in it: what it makes again is below scratch/audit/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from learned_context.errors import UserError
+from pipeline.auditing import evidence, records, rendering, rerunning, results, seals, tracked
+from pipeline.auditing.checks import Audit, AuditCheck, made
+from pipeline.auditing.page import page, text
+from pipeline.auditing.project import Project
+from pipeline.files import write_json, write_text
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--rerun",
+        nargs="+",
+        default=[],
+        metavar="N|STAGE",
+        help="run N stages chosen at random, or these stages, again in a copy and compare",
+    )
+    parser.add_argument(
+        "--networks", type=_count, default=10, help="saved networks to try, at random (default: 10)"
+    )
+    parser.add_argument(
+        "--allow-stale",
+        action="store_true",
+        help="pass although stages were made by other code, if nothing else is found",
+    )
+    parser.add_argument(
+        "--skip-reports", action="store_true", help="do not make the report again (a minute)"
+    )
+    parser.add_argument(
+        "--seal",
+        action="store_true",
+        help="after your own run: list the hashes of the files that DVC does not watch, and end",
+    )
+
+
+def _count(word: str) -> int:
+    if not word.isdecimal():
+        raise argparse.ArgumentTypeError(f"{word!r} is not a number of networks")
+    return int(word)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    project = Project(Path(), _say)
+    if arguments.seal:
+        print(f"{seals.seal(project).relative_to(project.root)}: written")
+        return
+    for name in ("audit.json", "audit.html"):  # an audit that ends early leaves no old verdict
+        (project.scratch / name).unlink(missing_ok=True)
+    done = audit(project, arguments)
+    print(text(done))
+    write_json(project.scratch / "audit.json", done.as_json())
+    write_text(project.scratch / "audit.html", page(done))
+    print(f"as a page: {(project.scratch / 'audit.html').relative_to(project.root)}")
+    if not done.passed:
+        raise SystemExit(1)
+
+
+def audit(project: Project, arguments: argparse.Namespace) -> Audit:
+    found = tuple(checks(project, arguments))
+    try:
+        stale = project.stale
+    except UserError:  # DVC cannot load the pipeline, as the checks have reported
+        stale = {}
+    return Audit(found, stale, arguments.allow_stale)
+
+
+def checks(project: Project, arguments: argparse.Namespace) -> Iterator[AuditCheck]:
+    again = rerunning.choose(project, arguments.rerun)  # a wrong name is an error at once
+    for examine in (tracked.commit, records.stages, records.hashes, records.chain, tracked.strays):
+        yield made(examine, project)
+    for examine in (results.origins, results.sums, results.expected_settings, seals.seals):
+        yield made(examine, project)
+    yield made(rendering.prose, project)
+    if not arguments.skip_reports:
+        yield made(rendering.reports, project)
+    for examine in (evidence.tables, evidence.leakage):
+        yield made(examine, project)
+    yield made(partial(evidence.networks, count=arguments.networks), project)
+    yield made(partial(rerunning.reruns, places=again), project)
+
+
+def _say(what: str) -> None:
+    if sys.stderr.isatty():
+        print(f"… {what}", file=sys.stderr)

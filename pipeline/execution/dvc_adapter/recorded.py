@@ -1,0 +1,138 @@
+"""What the lock files record of every stage, next to what dvc.yaml now defines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from learned_context.errors import UserError
+from pipeline.execution.dvc_adapter.repository import address, open_repository, relative
+
+Parameter = tuple[str, str]
+"""A file and a key in it: `params.yaml`, `seeds.train`."""
+
+
+@dataclass(frozen=True)
+class RecordedStage:
+    """Paths and parameters are those of dvc.yaml; hashes and values those of the lock file."""
+
+    command: str
+    command_changed: bool
+    deps: Mapping[str, str | None]
+    outs: Mapping[str, str | None]
+    in_git: frozenset[str]
+    """The outputs that git keeps, rather than DVC's cache."""
+    params: Mapping[Parameter, Any]
+    new_params: frozenset[Parameter]
+
+    @property
+    def ran(self) -> bool:
+        return any(self.outs.values())
+
+    @property
+    def arguments(self) -> list[str]:
+        """`python -m pipeline train schools lc` -> train, schools, lc."""
+        return self.command.split()[3:]
+
+
+class Records:
+    """DVC's answers for one repository; nothing is written and no state of DVC is trusted."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._repo = open_repository(root)
+        self.hash_of = cache(self._hash_of)
+        self._parameters = cache(self._read_parameters)
+
+    @cached_property
+    def stages(self) -> dict[str, RecordedStage]:
+        """Every stage with a command, by its address."""
+        return {address(stage): _recorded(stage) for stage in self._stages}
+
+    @cached_property
+    def undefined(self) -> dict[str, dict[str, str]]:
+        """Stages that a lock file records and dvc.yaml does not define: the hashes they wrote."""
+        found: dict[str, dict[str, str]] = {}
+        for path, lock in {
+            stage.path_in_repo: stage.dvcfile._lockfile for stage in self._stages
+        }.items():
+            prefix = "" if path == "dvc.yaml" else f"{path}:"
+            for name, entry in lock.load().get("stages", {}).items():
+                if prefix + name not in self.stages:
+                    found[prefix + name] = {
+                        out["path"]: out.get("md5", "") for out in entry.get("outs", ())
+                    }
+        return found
+
+    @cached_property
+    def _stages(self) -> list[Any]:
+        from dvc.exceptions import DvcException
+
+        try:
+            return [stage for stage in self._repo.index.stages if stage.cmd]
+        except DvcException as error:
+            # DVC names the file: `./results/dvc.lock validation failed`.
+            raise UserError(
+                f"DVC cannot load the pipeline: {error}; restore its files with "
+                "`git checkout -- dvc.yaml dvc.lock results/dvc.yaml results/dvc.lock`"
+            ) from error
+
+    def _hash_of(self, path: Path) -> str | None:
+        """The hash that DVC would record for a file or a folder, computed from its bytes."""
+        from dvc.fs import LocalFileSystem
+        from dvc_data.hashfile.build import build
+        from dvc_data.hashfile.db import HashFileDB
+
+        files = LocalFileSystem()
+        inside = path.is_relative_to(self.root) and "scratch" not in path.parts
+        ignore = self._repo.dvcignore if inside else None
+        try:
+            built = build(
+                HashFileDB(files, ""), str(path), files, "md5", ignore=ignore, dry_run=True
+            )
+        except OSError:  # a link that leads nowhere
+            return None
+        return str(built[2].hash_info.value)
+
+    def parameter(self, file: str, key: str) -> Any:
+        """The value now; None where there is none."""
+        content = self._parameters(file)
+        for part in key.split("."):
+            content = content.get(part) if isinstance(content, dict) else None
+        return content
+
+    def _read_parameters(self, file: str) -> Any:
+        """A YAML file as DVC reads it: version 1.2, in which 1e-8 is a number."""
+        from dvc.utils.serialize import YAMLFileCorruptedError, load_yaml
+
+        try:
+            return load_yaml(self.root / file)
+        except (OSError, UnicodeDecodeError, YAMLFileCorruptedError) as error:
+            raise UserError(
+                f"{file}: cannot be read ({error}); `git checkout -- {file}`"
+            ) from error
+
+
+def _recorded(stage: Any) -> RecordedStage:
+    from dvc.dependency.param import ParamsDependency
+
+    params = [dep for dep in stage.deps if isinstance(dep, ParamsDependency)]
+    deps = [dep for dep in stage.deps if not isinstance(dep, ParamsDependency)]
+    values = {
+        (relative(dep), key): value
+        for dep in params
+        for key, value in (dep.hash_info.value or {}).items()
+    }
+    needed = {(relative(dep), key) for dep in params for key in dep.params}
+    return RecordedStage(
+        command=stage.cmd,
+        command_changed=bool(stage.cmd_changed),
+        deps={relative(dep): dep.hash_info.value for dep in deps},
+        outs={relative(out): out.hash_info.value for out in stage.outs},
+        in_git=frozenset(relative(out) for out in stage.outs if not out.use_cache),
+        params=values,
+        new_params=frozenset(needed - values.keys()),
+    )

@@ -1,0 +1,267 @@
+"""Budget and split: what the shorter trainings and the choice of test rows do to the errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from pipeline import checked
+from pipeline.checked import Checked, Count, Error
+from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
+from pipeline.reporting.cells import number
+from pipeline.reporting.drawing import draw, log_scale, picture
+from pipeline.reporting.formatting import listed, percent, plural, show
+from pipeline.reporting.labels import BLUE, GREEN, ORANGE, dataset_label, model_style
+from pipeline.reporting.results import Results
+from pipeline.reporting.story import Story
+from pipeline.reporting.svg import SOFT
+
+OURS, PAPER = "workstation", "paper"
+RULES = {"years": "Whole calendar years", "quarters": "Random quarters"}
+NOT_MEASURED = "{what} was not measured yet: `python benchmarks/{script}.py` does it."
+
+
+class BudgetRun(Checked, extra="ignore"):
+    """One training of benchmarks/paper_budget.py."""
+
+    rmse: Error
+    normalised: Error
+    train_rmse: Error | None = None
+    width: Count | None = None
+    epochs: Count
+    batches: Count
+    cpu_seconds: float
+
+
+class BudgetCase(Checked, extra="ignore"):
+    dataset: str
+    model: str = "lc"
+    fraction: float
+    unit: str
+    paper_prints: Error
+    runs: dict[str, BudgetRun]
+
+    @property
+    def name(self) -> str:
+        share = "" if self.fraction == 1 else f", {percent(self.fraction)} of the rows"
+        return f"{dataset_label(self.dataset)}, {model_style(self.model).label}{share}"
+
+    def error(self, run: str) -> float:
+        """In the unit in which the paper prints it."""
+        found = self.runs[run]
+        return found.rmse if self.unit == "rmse" else found.normalised
+
+
+class SplitErrors(Checked, extra="ignore"):
+    """One model's errors over many splits by one rule."""
+
+    splits: Count
+    mean: Error
+    std: float
+    paper: Error
+    deviations: float
+    """The paper's error minus the mean, in standard deviations."""
+
+
+class SplitStudy(Checked, extra="ignore"):
+    edition: str
+    rules: dict[str, dict[str, SplitErrors]]
+    errors: dict[str, dict[str, list[float]]]
+
+
+def cases(results: Results) -> list[BudgetCase]:
+    """Where both budgets were tried."""
+    path, content = _file(results, "paper_budget")
+    found = [checked.parse(path, case, BudgetCase, _remedy(path)) for case in content or ()]
+    return [case for case in found if OURS in case.runs and PAPER in case.runs]
+
+
+def split_study(results: Results) -> SplitStudy | None:
+    path, content = _file(results, "inflation_splits")
+    return checked.parse(path, content, SplitStudy, _remedy(path)) if content else None
+
+
+def _file(results: Results, name: str) -> tuple[Path, Any]:
+    path = results.files.root / "results" / "benchmarks" / f"{name}.json"
+    return path, results.benchmark(name)
+
+
+def _remedy(path: Path) -> str:
+    return f"restore it with `git checkout {path}`"
+
+
+def story(results: Results) -> Story:
+    found, study = cases(results), split_study(results)
+    changes = [case.error(PAPER) / case.error(OURS) - 1 for case in found]
+    answer = []
+    title = "Budget and split"
+    if changes:
+        better, worse = sum(c < -0.02 for c in changes), sum(c > 0.02 for c in changes)
+        title = f"The paper's longer trainings change the error by {_range(changes)}"
+        answer.append(
+            f"{plural(len(found), 'network was', 'networks were')} trained again on the paper's "
+            f"number of epochs and batches, with the same settings and seed. The error falls by "
+            f"more than 2% in {better} of {plural(len(found), 'case')} and rises in {worse}."
+        )
+    if study:
+        answer.append(_verdict(study))
+        title = title if changes else "The split decides Inflation's errors"
+    return Story(title, " ".join(answer) or "Neither effect was measured yet.")
+
+
+def _verdict(study: SplitStudy) -> str:
+    """How far the paper's linear errors are from each rule's."""
+    parts = []
+    for rule, models in study.rules.items():
+        far = [
+            f"{show(abs(models[m].deviations), 1)} ({model_style(m).label})"
+            for m in ("lr", "lme")
+            if m in models
+        ]
+        if far:
+            parts.append(f"{listed(far)} from {RULES.get(rule, rule).lower()}")
+    return (
+        "On Inflation the paper's linear models are, in standard deviations over splits, "
+        f"{'; and '.join(parts)}."
+    )
+
+
+def _range(changes: list[float]) -> str:
+    low, high = percent(min(changes)), percent(max(changes))
+    return low if low == high else f"{low} to {high}"
+
+
+def trainings(results: Results) -> Table | Text:
+    rows = [
+        [
+            Cell(case.name),
+            Cell("ours" if name == OURS else "the " + name.replace("paper", "paper's", 1)),
+            number(run.width, 0),
+            number(case.error(name), 3, case.paper_prints),
+            number(case.error(name) / case.paper_prints, 2),
+            number(run.train_rmse, 3),
+            Cell(f"{show(run.epochs, 0)} × {show(run.batches, 0)}"),
+            number(run.cpu_seconds, 0),
+        ]
+        for case in cases(results)
+        for name, run in case.runs.items()
+    ]
+    if not rows:
+        return missing(NOT_MEASURED.format(what="The effect of the budget", script="paper_budget"))
+    return Table(
+        "trainings",
+        "The same settings and seed on two budgets. Errors are in the units of Table 2 (all rows) "
+        "or of Table 4 (a share of them).",
+        (
+            "Network",
+            "Budget",
+            "Width",
+            "Test error",
+            "/ paper's",
+            "Training error",
+            "Epochs × batches",
+            "Seconds",
+        ),
+        rows,
+        cards=True,
+    )
+
+
+def figure(results: Results) -> Drawing | Text:
+    found = cases(results)
+    if not found:
+        return missing(NOT_MEASURED.format(what="The effect of the budget", script="paper_budget"))
+
+    def paint(axes: Axes) -> None:
+        for place, case in enumerate(found):
+            ours, paper = (case.error(name) / case.paper_prints for name in (OURS, PAPER))
+            axes.plot([ours, paper], [place, place], color=SOFT, linewidth=1)
+            axes.plot(ours, place, "o", color=BLUE)
+            axes.plot(paper, place, "D", color=ORANGE)
+        axes.axvline(1, color=SOFT, linewidth=0.9, linestyle=":")
+        axes.set_yticks(range(len(found)), [case.name for case in found])
+        axes.set_ylim(len(found) - 0.5, -0.5)
+        axes.grid(axis="y", visible=False)
+        log_scale(axes.xaxis)
+        axes.set_xlabel("error / the error that the paper prints")
+
+    return picture(
+        "budgets",
+        "The error on our budget and on the paper's, relative to the number that the paper prints.",
+        paint,
+        size=(5.2, 0.9 + 0.3 * len(found)),
+        legend=[Mark("our budget", BLUE, "o"), Mark("the paper's budget", ORANGE, "D")],
+    )
+
+
+def splits_table(results: Results) -> Table | Text:
+    study = split_study(results)
+    if study is None:
+        return missing(
+            NOT_MEASURED.format(what="The effect of the split", script="inflation_splits")
+        )
+    rows = [
+        [
+            Cell(model_style(model).label),
+            Cell(RULES.get(rule, rule)),
+            number(found.splits, 0),
+            number(found.mean, 2, found.paper),
+            number(found.std, 2),
+            number(found.deviations, 1),
+        ]
+        for rule, models in study.rules.items()
+        for model, found in models.items()
+    ]
+    return Table(
+        "splits",
+        "Inflation: test errors over many splits by two rules that both give the paper's counts of "
+        f"rows (edition {study.edition}).",
+        (
+            "Model",
+            "Test rows",
+            "Splits",
+            "Mean error",
+            "Standard deviation",
+            "Paper, in deviations from the mean",
+        ),
+        rows,
+    )
+
+
+def splits_figure(results: Results) -> Drawing | Text:
+    study = split_study(results)
+    if study is None:
+        return missing(
+            NOT_MEASURED.format(what="The effect of the split", script="inflation_splits")
+        )
+    models = list({model: None for by_model in study.errors.values() for model in by_model})
+
+    def paint(axes: Axes, model: str) -> None:
+        for by_model, colour in zip(study.errors.values(), (BLUE, GREEN), strict=False):
+            errors = by_model.get(model, [])
+            if len(errors) >= 10:
+                axes.hist(errors, bins=20, color=colour, alpha=0.6)
+            else:
+                axes.plot(errors, [0.5] * len(errors), "o", color=colour, alpha=0.8)
+        printed = [found[model].paper for found in study.rules.values() if model in found]
+        if printed:
+            axes.axvline(printed[0], color=ORANGE, linewidth=2)
+        axes.set(xlabel="test error (% of 2015)", ylabel="splits")
+
+    return draw(
+        "splits_figure",
+        "Inflation: errors over many splits by two rules. The orange line is the error that the "
+        "paper prints.",
+        {f"{model_style(m).label}, {model_style(m).title}": m for m in models},
+        paint,
+        size=(3.0, 2.1),
+        columns=3,
+        narrow=1,
+        legend=[
+            *(Mark(RULES.get(rule, rule), colour, "s")
+              for rule, colour in zip(study.errors, (BLUE, GREEN), strict=False)),
+            Mark("the paper", ORANGE, line="-"),
+        ],
+    )  # fmt: skip

@@ -1,0 +1,56 @@
+"""Which pages the report has: the notebooks that say so in their metadata.
+
+A new page is a notebook and the module it calls; nothing else lists it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from learned_context.errors import UserError
+from pipeline.files import read_json
+
+NOTEBOOKS = Path("reports", "notebooks")
+
+
+@dataclass(frozen=True)
+class PageEntry:
+    name: str
+    label: str  # in the navigation
+    group: str  # its heading there
+    order: int
+    about: str  # one sentence, for search engines and link previews
+
+
+def pages(root: Path) -> dict[str, PageEntry]:
+    """name -> page, in the order of the navigation."""
+    found = []
+    for path in sorted((root / NOTEBOOKS).glob("*.ipynb")):
+        content = read_json(path)
+        declared = content.get("metadata", {}).get("page") if isinstance(content, dict) else None
+        if declared is None:
+            continue  # a notebook that is no page
+        try:
+            found.append(
+                PageEntry(
+                    path.stem,
+                    str(declared["label"]),
+                    str(declared["group"]),
+                    int(declared["order"]),
+                    str(declared["about"]),
+                )
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise UserError(
+                f"{path}: metadata.page needs label, group, order and about ({error!r})"
+            ) from None
+    return {page.name: page for page in sorted(found, key=lambda page: (page.order, page.name))}
+
+
+def navigation(entries: dict[str, PageEntry]) -> list[tuple[str, list[PageEntry]]]:
+    """The pages by group, in order."""
+    groups: dict[str, list[PageEntry]] = {}
+    for page in entries.values():
+        groups.setdefault(page.group, []).append(page)
+    return list(groups.items())

@@ -1,0 +1,79 @@
+"""What the study took, and on what: measured once, by `report --readme`, and then a record.
+
+A stage's time differs from run to run. Pages are a function of results that do not, so they read
+the record and not the stages' own `.run.json` files.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline import checked
+from pipeline.checked import Checked, Count
+from pipeline.files import read_json
+from pipeline.reporting.results import Results
+
+Seconds = dict[str, dict[str, float]]
+
+
+class StudyTimes(Checked):
+    profile: str
+    datasets: list[str]
+    stages: Count
+    machines: list[str]
+    cpu_seconds: Seconds
+    """By study and dataset: processor time, not the time on the clock."""
+
+    @property
+    def total(self) -> float:
+        return sum(sum(by_dataset.values()) for by_dataset in self.cpu_seconds.values())
+
+
+class StageRun(Checked, extra="ignore"):
+    """What the report reads of a stage's `.run.json`."""
+
+    cpu_seconds: float
+    cpu: str
+    system: str
+
+
+def path(results: Results) -> Path:
+    return results.files.root / "results" / "benchmarks" / "times.json"
+
+
+def load(results: Results) -> StudyTimes | None:
+    """The record; None if there is none, or one of another profile or other datasets."""
+    content = results.benchmark("times")
+    if content is None:
+        return None
+    remedy = "write it with `python -m pipeline report --readme`"
+    found = checked.parse(path(results), content, StudyTimes, remedy)
+    params = results.settings.params
+    is_this = found.profile == params.profile and tuple(found.datasets) == params.datasets
+    return found if is_this else None
+
+
+def measure(results: Results) -> StudyTimes | None:
+    """From what the stages left beside their results; None if none has run."""
+    params = results.settings.params
+    seconds: Seconds = {}
+    machines: set[str] = set()
+    stages = 0
+    for dataset in results.datasets:
+        for file in sorted((results.files.root / "results").glob(f"*/{dataset}/*.run.json")):
+            remedy = f"restore it with `git checkout {file}`"
+            run = checked.parse(file, read_json(file), StageRun, remedy)
+            by_dataset = seconds.setdefault(file.parts[-3], {})
+            by_dataset[dataset] = round(by_dataset.get(dataset, 0.0) + run.cpu_seconds, 1)
+            if run.cpu != "none":  # a model that cannot take part
+                machines.add(f"{run.system} with {run.cpu}")
+            stages += 1
+    if not stages:
+        return None
+    return StudyTimes(
+        profile=params.profile,
+        datasets=list(params.datasets),
+        stages=stages,
+        machines=sorted(machines),
+        cpu_seconds=seconds,
+    )

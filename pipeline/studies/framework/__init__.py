@@ -1,0 +1,1 @@
+"""What the computations of all studies share: all of it decides numbers."""

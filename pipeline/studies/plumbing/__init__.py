@@ -1,0 +1,1 @@
+"""How studies are declared, priced and run: nothing here decides a number."""
