@@ -24,10 +24,10 @@ import numpy as np
 import torch
 
 from benchmarks.waves import frequency, of_tasks
-from pipeline.estimator import LearnedContextRegressor
+from learned_context.estimator import LearnedContextRegressor
+from learned_context.metrics import rmse
+from learned_context.rows import Rows
 from pipeline.files import write_json
-from pipeline.tables.metrics import rmse
-from pipeline.tables.rows import Rows
 
 TASKS, GROUPS, TRAIN_ROWS, TEST_ROWS = 250, 3, 120, 100
 COUNTS = (5, 20, 100, 120)
@@ -50,7 +50,9 @@ def hold_out(train: Rows, test: Rows) -> tuple[list[dict[str, float]], LearnedCo
             new = of_tasks(train, held_out, count)
             estimator = copy(fitted).add_tasks(new.x, new.y, new.task)
             low, high = estimator.predict_interval(x, task)
-            modes = (estimator.model_.posterior.weights[len(base) :] > 0.01).sum(axis=1)
+            model = estimator.model_
+            weights = model.ensemble.posteriors[model.main].weights[:, len(base) :]
+            modes = (weights > 0.01).sum(axis=2)
             added, trained = estimator.predict(x, task), full.predict(x, task)
             covered = ((low <= y) & (y <= high)).mean()
             errors = np.mean((added - y) ** 2), np.mean((trained - y) ** 2)
@@ -106,8 +108,7 @@ def large(random: np.random.Generator) -> dict[str, float]:
     spent = seconds(lambda: estimator.fit(rows.x, rows.y, rows.task))
     return {
         "seconds": spent,
-        "epochs": estimator.n_iter_,
-        "rows_a_second": estimator.n_iter_ * LARGE_ROWS / spent,
+        "networks": sum(voice.members for voice in estimator.model_.ensemble.voices),
         "rmse_in_training": rmse(rows.y, estimator.predict(rows.x, rows.task)),
         "peak_memory_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
     }

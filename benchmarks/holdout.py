@@ -19,13 +19,13 @@ import numpy as np
 import torch
 
 from benchmarks.waves import frequency, of_tasks
-from pipeline.adaptation import gauss_newton, laplace
-from pipeline.adaptation.gauss_newton import Effort
-from pipeline.adaptation.study import HeldOut
+from learned_context.metrics import rmse
+from learned_context.new_tasks import gauss_newton, laplace
+from learned_context.new_tasks.gauss_newton import Effort
+from learned_context.rows import Rows
+from learned_context.training.trainer import Hyperparameters, Plan, train
 from pipeline.files import write_json
-from pipeline.tables.metrics import rmse
-from pipeline.tables.rows import Rows
-from pipeline.training.trainer import Hyperparameters, Plan, train
+from pipeline.models.held_out import HeldOut
 
 TASKS, GROUPS, TRAIN_ROWS, TEST_ROWS = 250, 3, 120, 100
 DIMENSIONS = (2, 4, 8)

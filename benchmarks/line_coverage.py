@@ -1,4 +1,4 @@
-"""How much of pipeline/ the fast tests run, the commands that they start included.
+"""How much of the code the fast tests run, the commands that they start included.
 
 A line counts when a test ran it, a branch when a test took it. benchmarks/mutation.py asks whether
 the tests would also notice a change.
@@ -30,7 +30,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     coverage("erase")
-    coverage("run", "-m", "pytest")
+    coverage("run", "-m", "pytest", "-n", "2")
     coverage("combine", "--quiet")
     coverage("report")
     with tempfile.TemporaryDirectory() as name:
@@ -40,7 +40,7 @@ def main() -> None:
     write_json(arguments.output, found)
     lines, branches = found["all"]["lines"], found["all"]["branches"]
     share = (lines["run"] + branches["run"]) / (lines["all"] + branches["all"])
-    print(f"{share:.1%} of the lines and branches of pipeline/; wanted: {WANTED}%")
+    print(f"{share:.1%} of the lines and branches; wanted: {WANTED}%")
     sys.exit(share < WANTED / 100)
 
 
@@ -49,7 +49,7 @@ def coverage(*words: str) -> None:
 
 
 def by_package(files: dict[str, Any]) -> dict[str, Any]:
-    """Lines and branches of every folder of pipeline/, and of all."""
+    """Lines and branches of every folder, and of all."""
     sums: dict[str, list[int]] = defaultdict(lambda: [0] * len(COUNTS))
     for path, file in sorted(files.items()):
         for package in (Path(path).parent.as_posix(), "all"):

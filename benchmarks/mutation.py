@@ -24,15 +24,16 @@ from pipeline.files import write_json
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = {
-    "pipeline/training/schedule.py": ["tests/training/test_schedule.py"],
+    "learned_context/training/schedule.py": ["tests/learned_context/training/test_schedule.py"],
+    "learned_context/metrics.py": ["tests/learned_context/test_metrics.py"],
+    "learned_context/new_tasks/objective.py": [
+        "tests/learned_context/new_tasks/test_objective.py",
+        "tests/learned_context/new_tasks/test_fits.py",
+    ],
     "pipeline/datasets/splits.py": ["tests/datasets/test_splits.py"],
     "pipeline/tables/selection.py": ["tests/datasets/test_splits.py"],
-    "pipeline/tables/metrics.py": ["tests/tables/test_metrics.py"],
-    "pipeline/adaptation/objective.py": [
-        "tests/adaptation/test_objective.py",
-        "tests/adaptation/test_fits.py",
-    ],
 }
+PACKAGES = ("learned_context", "pipeline", "tests")
 HEAVY = (
     "hypothesis",
     "numpy",
@@ -47,7 +48,7 @@ HEAVY = (
 )
 """Imported once, before the forks: a mutant then costs no more than its tests."""
 SECONDS = 120
-"""Of the processor: a mutant whose tests take so long has made a loop endless and is noticed."""
+"""Of the processor: a mutant whose tests take longer has made a loop endless and is noticed."""
 
 
 class Mutating:
@@ -91,12 +92,12 @@ class Mutating:
 
 
 def reload_everywhere(name: str) -> None:
-    """Load a module anew, also for those that have imported names from it."""
+    """Load a module again, also for those that have imported names from it."""
     module = sys.modules[name]
     before = dict(vars(module))
     importlib.reload(module)
     for other in list(sys.modules.values()):
-        if getattr(other, "__name__", "").split(".")[0] in ("pipeline", "tests"):
+        if getattr(other, "__name__", "").split(".")[0] in PACKAGES:
             for key, value in list(vars(other).items()):
                 if other is not module and key in before and value is before[key]:
                     setattr(other, key, getattr(module, key))
@@ -107,7 +108,7 @@ def run_session(folder: Path, path: str, tests: list[str], report: Path) -> None
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
-    for name in [name for name in sys.modules if name.split(".")[0] in ("pipeline", "tests")]:
+    for name in [name for name in sys.modules if name.split(".")[0] in PACKAGES]:
         del sys.modules[name]
     sys.path[:] = [str(folder), *(one for one in sys.path if Path(one).resolve() != ROOT)]
     sys.dont_write_bytecode = True  # a mutant as long as the original would be taken for it

@@ -32,10 +32,10 @@ from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from benchmarks.tabm_network import fit_and_predict
-from pipeline.estimator import LearnedContextRegressor
+from benchmarks.arena.tabm_network import fit_network
+from learned_context.estimator import LearnedContextRegressor
+from learned_context.metrics import rmse
 from pipeline.files import Files, write_json
-from pipeline.tables.metrics import rmse
 from pipeline.tables.prepared import Prepared
 
 DATASETS = ("frequency", "sine_and_line", "schools", "parkinson", "bike_sharing", "inflation")
@@ -57,9 +57,9 @@ class Split:
 
 
 def read(files: Files, dataset: str) -> tuple[Split, np.ndarray]:
-    prepared = Prepared.read(files.table(dataset), files.table_info(dataset))
+    prepared = Prepared.read(files, dataset)
     columns = prepared.frame[[*prepared.features, "task"]].copy()
-    kinds = {feature["name"]: feature["kind"] for feature in prepared.info["features"]}
+    kinds = {feature.name: feature.kind for feature in prepared.info.features}
     categories = [name for name in columns if kinds.get(name, "category") == "category"]
     columns[categories] = columns[categories].astype(str).astype("category")
     train, test = prepared.train_rows(), prepared.test_rows()
@@ -145,7 +145,8 @@ def sklearn_mlp(split: Split) -> np.ndarray:
 
 
 def tabm(split: Split) -> np.ndarray:
-    return fit_and_predict(split.train, split.y, split.test, split.categories, SEED, TABM_SECONDS)
+    fitted = fit_network(split.train, split.y, split.categories, SEED, TABM_SECONDS)
+    return fitted(split.test)
 
 
 CONTESTANTS: dict[str, tuple[str | None, Callable[[Split], np.ndarray]]] = {

@@ -13,10 +13,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from learned_context import metrics
+from learned_context.training.trainer import Hyperparameters, Plan, train
 from pipeline.files import Files, write_json
-from pipeline.tables import metrics
 from pipeline.tables.prepared import Prepared
-from pipeline.training.trainer import Hyperparameters, Plan, train
 
 # dataset: peak rate, width, task parameters, epochs, batches, the error to reach
 CASES = {

@@ -18,7 +18,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pipeline.files import write_json
-from tests.auditing.tamperings import TAMPERINGS, Clone, commit, found_by, git, undo
+from tests.auditing.tamperings import TAMPERINGS, Clone, found_by, undo
+from tests.small_study import commit, git
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -33,13 +34,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="tamperings-") as folder:
         root = Path(folder, "clone")
         git(arguments.project, "clone", "--quiet", ".", str(root))
-        before = found_by(root)
+        before = list(found_by(root))
         print(f"untouched: {', '.join(before) or 'nothing found'}", flush=True)
         if before:
             return 1
         for name in forge(root, arguments.digits):
             commit(root)
-            found[name] = found_by(root)
+            found[name] = list(found_by(root))
             print(f"{name}: {', '.join(found[name]) or 'NOT FOUND'}", flush=True)
             undo(root)
     count = sum(map(bool, found.values()))

@@ -26,10 +26,10 @@ import statsmodels.api as sm
 import torch
 from torch import nn
 
+from learned_context.rows import Rows
+from learned_context.scaling import Scaler
+from learned_context.training.trainer import Hyperparameters, Plan, train
 from pipeline.files import write_json
-from pipeline.tables.rows import Rows
-from pipeline.tables.scaling import Scaler
-from pipeline.training.trainer import Hyperparameters, Plan, train
 
 TASK_DIM = 8
 RATE = 1e-3

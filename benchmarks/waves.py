@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.tables.rows import Rows
+from learned_context.rows import Rows
 
 
 def frequency(omega: np.ndarray, rows: int, random: np.random.Generator) -> Rows:

@@ -1,4 +1,4 @@
-"""TabM for `others.py`: its package has a model but no training loop.
+"""TabM: its package has a model but no training loop.
 
 The model's own defaults (32 members, three blocks of 512 units) and the optimiser of its
 documentation: AdamW at 2e-3 with weight decay 3e-4, batches of 256 rows, the epoch with the
@@ -9,6 +9,7 @@ ends after a given processor time, with the best epoch so far.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from copy import deepcopy
 
 import numpy as np
@@ -34,14 +35,10 @@ class Inputs:
         return torch.tensor(numbers), torch.tensor(codes.astype(np.int64))
 
 
-def fit_and_predict(
-    train: pd.DataFrame,
-    y: np.ndarray,
-    test: pd.DataFrame,
-    categories: list[str],
-    seed: int,
-    seconds: float,
-) -> np.ndarray:
+def fit_network(
+    train: pd.DataFrame, y: np.ndarray, categories: list[str], seed: int, seconds: float
+) -> Callable[[pd.DataFrame], np.ndarray]:
+    """The fitted network as a function of rows; training ends after `seconds` at the latest."""
     from tabm import TabM
 
     ends = time.process_time() + seconds
@@ -51,7 +48,8 @@ def fit_and_predict(
     (numbers, codes), mean, std = inputs(train), y.mean(), y.std()
     target = torch.tensor(((y - mean) / std).astype(np.float32))
     order = torch.tensor(random.permutation(len(y)))
-    held_out, rows = order[: int(VALIDATION * len(y))], order[int(VALIDATION * len(y)) :]
+    scored = max(1, int(VALIDATION * len(y)))
+    held_out, rows = order[:scored], order[scored:]
     model = TabM.make(n_num_features=numbers.shape[1], cat_cardinalities=inputs.sizes, d_out=1)
     optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=DECAY)
     best, best_error, waited = deepcopy(model.state_dict()), float("inf"), 0
@@ -71,7 +69,7 @@ def fit_and_predict(
         if error_now < best_error:
             best, best_error, waited = deepcopy(model.state_dict()), error_now, 0
     model.load_state_dict(best)
-    return _predict(model, *inputs(test)).double().numpy() * std + mean
+    return lambda rows: _predict(model, *inputs(rows)).double().numpy() * std + mean
 
 
 def _predict(model: torch.nn.Module, numbers: Tensor, codes: Tensor) -> Tensor:

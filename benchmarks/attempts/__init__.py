@@ -1,0 +1,1 @@
+"""Attempts to misuse the project, one module for each part of it."""

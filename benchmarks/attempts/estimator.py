@@ -1,0 +1,247 @@
+"""The estimator with wrong rows, labels, settings and files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from safetensors.numpy import save_file
+
+from benchmarks.attempts.harness import LIBRARY_ERRORS, Attempt, Scratch, python_call
+from learned_context import LearnedContextRegressor
+
+QUICK: dict[str, Any] = {
+    "quality": "fast",
+    "members": 1,
+    "epochs": 3,
+    "width": 8,
+    "random_state": 1,
+    "device": "cpu",
+}
+X = np.linspace(-1, 1, 60).reshape(30, 2)
+Y = X @ [2.0, -1.0] + np.arange(30) % 3
+TASK = np.array(["a", "b", "c"] * 10)
+FRAME = pd.DataFrame(X, columns=["x", "z"])
+
+
+@cache
+def fitted() -> LearnedContextRegressor:
+    return LearnedContextRegressor(**QUICK).fit(FRAME, Y, task=TASK)
+
+
+def late(values: np.ndarray, bad: Any) -> np.ndarray:
+    """The values with a bad one near the end."""
+    changed = values.astype(type(bad) if isinstance(bad, str) else values.dtype, copy=True)
+    changed[-2] = bad
+    return changed
+
+
+FIT: list[tuple[str, Any, Any, Any, str]] = [
+    ("rows of one dimension", X[:, 0], Y, TASK, "2D array"),
+    ("rows of three dimensions", X[:, :, None], Y, TASK, "dim"),
+    ("no columns", X[:, :0], Y, TASK, "feature"),
+    ("no rows", X[:0], Y[:0], TASK[:0], "minimum of 2"),
+    ("one row", X[:1], Y[:1], TASK[:1], "minimum of 2"),
+    ("nothing", None, Y, TASK, "."),
+    ("a word for rows", "rows", Y, TASK, "."),
+    ("too few targets", X, Y[:-1], TASK, "29 values for 30 rows"),
+    ("two targets a row", X, np.c_[Y, Y], TASK, "1d array"),
+    ("no target", X, None, TASK, "y"),
+    ("words for targets", X, TASK, TASK, "."),
+    ("too few labels", X, Y, TASK[:-1], "29 labels for 30 rows"),
+    ("labels of two dimensions", X, Y, TASK[:, None], "one dimension"),
+    ("labels of two sorts", X, Y, [*TASK[:-1], 7], "str|int"),
+    ("a missing label", X, Y, [*TASK[:-1], None], "missing"),
+    ("labels that are lists", X, Y, [[1]] * 30, "."),
+    ("a label that is no number", X, Y, late(np.arange(30.0), np.nan), "missing"),
+    ("NaN in a row", late(X, np.nan), Y, TASK, "NaN"),
+    ("infinity in a row", late(X, np.inf), Y, TASK, "infinity"),
+    ("huge rows", X * 1e200, Y, TASK, "X has values beyond"),
+    ("NaN in a target", X, late(Y, np.nan), TASK, "NaN"),
+    ("infinity in a target", X, late(Y, -np.inf), TASK, "infinity"),
+    ("huge targets", X, Y * 1e200, TASK, "y has values beyond"),
+    ("complex rows", X * 1j, Y, TASK, "."),
+    ("dates", pd.DataFrame({"d": pd.date_range("2020", periods=30)}), Y, TASK, "'d' holds"),
+    ("a mixed column", pd.DataFrame({"m": [1, *"b" * 29]}), Y, TASK, "'m' holds mixed"),
+    ("an empty cell", pd.DataFrame({"m": [None, *"b" * 29]}), Y, TASK, "'m'"),
+    ("a column twice", pd.DataFrame(X, columns=["x", "x"]), Y, TASK, "."),
+]
+SETTINGS: list[tuple[str, Any]] = [
+    ("kind", "mlp"),
+    ("kind", None),
+    ("quality", "perfect"),
+    ("members", 0),
+    ("members", 2.5),
+    ("task_dim", 0),
+    ("task_dim", "two"),
+    ("width", -1),
+    ("width", True),
+    ("blocks", -1),
+    ("epochs", 0),
+    ("batch_rows", 0),
+    ("peak_rate", 0),
+    ("peak_rate", float("nan")),
+    ("momentum", 1.0),
+    ("lambda_task", -1),
+    ("lambda_shared", "none"),
+    ("search", -1),
+    ("unknown", "guess"),
+    ("optimizer", "lion"),
+    ("n_jobs", 0),
+    ("device", "abacus"),
+    ("device", "cuda:99"),
+    ("device", "meta"),
+    ("device", 3),
+    ("device", None),
+    ("task_column", "nothing"),
+]
+USE: list[tuple[str, Callable[[LearnedContextRegressor], object], str]] = [
+    ("predict without a task", lambda m: m.predict(FRAME), "pass task="),
+    ("predict an unknown task", lambda m: m.predict(FRAME, "d"), "'d' is not known"),
+    ("predict with numbers for labels", lambda m: m.predict(FRAME, [1] * 30), "labels are numbers"),
+    ("predict with too few labels", lambda m: m.predict(FRAME, ["a"] * 3), "3 labels for 30"),
+    (
+        "predict with another column",
+        lambda m: m.predict(FRAME.rename(columns={"x": "w"}), "a"),
+        "w",
+    ),
+    ("predict with a column less", lambda m: m.predict(FRAME[["x"]], "a"), "feature names"),
+    ("predict with NaN", lambda m: m.predict(FRAME * np.nan, "a"), "NaN"),
+    ("predict far away", lambda m: m.predict(FRAME * 1e30, "a"), "standard deviations away"),
+    ("predict words", lambda m: m.predict(FRAME.assign(x="high"), "a"), "'x'"),
+    ("an interval of level 1", lambda m: m.predict_interval(FRAME, "a", level=1), "level"),
+    (
+        "an interval of level 'high'",
+        lambda m: m.predict_interval(FRAME, "a", level="high"),
+        "level",
+    ),
+    ("add a known task", lambda m: m.add_task("a", FRAME, Y), "'a' is already there"),
+    ("add a task without rows", lambda m: m.add_task("d", FRAME[:0], Y[:0]), "minimum of 1"),
+    ("add a task of another sort", lambda m: m.add_task(7, FRAME, Y), "labels are numbers"),
+    ("add a task with NaN", lambda m: m.add_task("d", FRAME, Y * np.nan), "NaN"),
+    ("add a task far away", lambda m: m.add_task("d", FRAME, Y * 1e30), "standard deviations away"),
+    ("update an unknown task", lambda m: m.update_task("d", FRAME, Y), "'d' is not known"),
+    ("the neighbours of an unknown task", lambda m: m.nearest_tasks("d"), "'d' is not known"),
+    ("score with too few targets", lambda m: m.score(FRAME, Y[:-1], TASK), "29|inconsistent"),
+]
+FILES: list[tuple[str, bytes, str]] = [
+    ("empty", b"", "not a|damaged"),
+    ("text", b"hello", "not a|damaged"),
+    (
+        "a pickle",
+        b"\x80\x04\x8c\x02os\x94\x8c\x06system\x94\x93\x94\x8c\x02id\x94\x85\x94R\x94.",
+        "not a",
+    ),
+    ("an archive", b"PK\x03\x04" + bytes(200), "not a"),
+    ("a huge header", b"\xff" * 16, "not a"),
+    ("zeros", bytes(4096), "not a"),
+]
+
+
+def attempts() -> Iterator[Attempt]:
+    for name, x, y, task, says in FIT:
+        yield _attempt(f"fit {name}", _fit(x, y, task), says)
+    for name, value in SETTINGS:
+        yield _attempt(f"fit with {name}={value!r}", _fit(X, Y, TASK, **{name: value}), name)
+    for name, call, says in USE:
+        yield _attempt(name, lambda scratch, call=call: call(fitted()), says)
+    for verb in ("predict", "predict_interval", "nearest_tasks", "add_task", "save"):
+        words = {"add_task": ("a", X, Y), "nearest_tasks": ("a",), "save": ("file",)}
+        given = words.get(verb, (X, TASK))
+        yield _attempt(
+            f"{verb} before fit",
+            lambda s, verb=verb, given=given: getattr(LearnedContextRegressor(), verb)(*given),
+            "not fitted",
+        )
+    yield from _files()
+    for name, labels in (
+        ("large labels", [2**53 + n % 3 for n in range(30)]),
+        ("booleans", X[:, 0] > 0),
+    ):
+        yield Attempt(
+            f"fit {name}",
+            python_call(lambda s, labels=labels: _keeps_labels(labels), LIBRARY_ERRORS),
+            "works",
+            "True",
+        )
+
+
+def _files() -> Iterator[Attempt]:
+    def load(scratch: Scratch, name: str = "mine/model") -> object:
+        return LearnedContextRegressor.load(scratch.path(name))
+
+    for name, content, says in FILES:
+        yield _attempt(
+            f"load a file that is {name}",
+            load,
+            says,
+            lambda scratch, content=content: scratch.write("mine/model", content),
+        )
+    yield _attempt("load a folder", lambda s: load(s, "docs"), "docs.*(folder|directory)")
+    yield _attempt("load what is not there", lambda s: load(s, "no"), "no.*does not exist")
+    yield _attempt(
+        "load a device", lambda s: LearnedContextRegressor.load("/dev/zero"), "/dev/zero"
+    )
+    yield _attempt(
+        "load somebody else's safetensors",
+        load,
+        "mine/model",
+        lambda s: (
+            s.write("mine/model", b""),
+            save_file({"weight": np.zeros(3)}, s.path("mine/model")),
+        ),
+    )
+    yield _attempt(
+        "load a file cut short",
+        load,
+        "mine/model",
+        lambda s: (
+            fitted().save(s.write("mine/model", b"")),
+            s.write("mine/model", s.path("mine/model").read_bytes()[:-100]),
+        ),
+    )
+    yield _attempt(
+        "load a file whose description was changed",
+        load,
+        "mine/model",
+        lambda s: (fitted().save(s.write("mine/model", b"")), _forge(s)),
+    )
+    yield _attempt(
+        "save into a folder that is a file",
+        lambda s: fitted().save(s.path("README.md") / "model"),
+        "README.md",
+    )
+    yield _attempt("save over a folder", lambda s: fitted().save(s.path("docs")), "docs")
+
+
+def _forge(scratch: Scratch) -> None:
+    """Another number of tasks in the header, of the same length."""
+    content = scratch.path("mine/model").read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + size])
+    text = json.dumps(header["__metadata__"]).replace("width", "depth")
+    header["__metadata__"] = json.loads(text)
+    new = json.dumps(header).encode()
+    scratch.write("mine/model", len(new).to_bytes(8, "little") + new + content[8 + size :])
+
+
+def _keeps_labels(labels: Any) -> bool:
+    model = LearnedContextRegressor(**QUICK).fit(X, Y, task=labels)
+    return set(model.tasks_) == set(np.asarray(labels).tolist())
+
+
+def _fit(x: Any, y: Any, task: Any, **settings: Any) -> Callable[[Scratch], object]:
+    return lambda scratch: LearnedContextRegressor(**QUICK | settings).fit(x, y, task=task)
+
+
+def _attempt(
+    name: str,
+    call: Callable[[Scratch], object],
+    says: str,
+    prepare: Callable[[Scratch], object] = lambda scratch: None,
+) -> Attempt:
+    return Attempt(name, python_call(call, LIBRARY_ERRORS), "refused", says, prepare)

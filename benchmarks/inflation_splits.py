@@ -1,0 +1,145 @@
+"""Which rows of Inflation are test rows? The paper's errors beside those of two rules.
+
+Table 1 gives counts only. Two rules give them exactly: eight whole years in each country with at
+least 28 years of data (`years`), and a random sixth of all quarters (`quarters`). The errors of
+linear models depend on nothing but the rows, so over many splits they say how likely the paper's
+own are under each rule. Networks are trained on a few splits of each rule with the settings that
+the study's search chose.
+
+What is done is kept in the output file: an interrupted run goes on from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from learned_context import metrics
+from learned_context.training.trainer import Hyperparameters, Plan, train
+from pipeline import settings
+from pipeline.commands.prepare import describe
+from pipeline.datasets import registry, sources, splits
+from pipeline.datasets.inflation import SPLITS
+from pipeline.datasets.table import TaskTable
+from pipeline.files import Files, read_json, write_json
+from pipeline.models.linear import fit_mixed, fit_regression
+from pipeline.reporting.paper import load_paper
+from pipeline.tables.description import TableDescription
+from pipeline.tables.prepared import Prepared
+
+DATASET = "inflation"
+LINEAR = {"lr": fit_regression, "lme": fit_mixed}
+NETWORKS = ("lc", "cs", "ll")
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a network is trained, whatever the split."""
+
+    hyper: Hyperparameters
+    plan: Plan
+
+
+def split_table(table: TaskTable, rule: splits.Rule, seed: int) -> Prepared:
+    features = [feature.name for feature in table.features]
+    frame = splits.split(table.frame, features, rule, seed, DATASET)
+    return Prepared(frame, TableDescription.model_construct(**describe(table, frame)))
+
+
+def error(prepared: Prepared, model: str, seed: int, trainings: dict[str, Training]) -> float:
+    """The test error of one model on one split."""
+    rows = prepared.encode(prepared.frame)
+    known, test = rows.take(prepared.train_rows()), rows.take(prepared.test_rows())
+    tasks = len(prepared.tasks)
+    if model in LINEAR:
+        return metrics.rmse(test.y, LINEAR[model](known, tasks).predict(test))
+    chosen = trainings[model]
+    trained = train(known, tasks, model, chosen.hyper, chosen.plan, seed)
+    return metrics.rmse(test.y, trained.predict(test))
+
+
+def summary(errors: list[float], printed: float) -> dict[str, float | int]:
+    """How far the paper's error is from those of a rule, in their standard deviations."""
+    mean, deviation = float(np.mean(errors)), float(np.std(errors, ddof=1))
+    return {
+        "splits": len(errors),
+        "mean": mean,
+        "std": deviation,
+        "paper": printed,
+        "deviations": (printed - mean) / deviation,
+    }
+
+
+def study(
+    table: TaskTable, trainings: dict[str, Training], wanted: dict[str, int], path: Path
+) -> dict[str, dict[str, list[float]]]:
+    """Errors by rule and model, one for each split; those in the file are not computed again."""
+    found: dict[str, dict[str, list[float]]] = {}
+    if path.exists():
+        found = json.loads(path.read_text())["errors"]
+    for name, rule in SPLITS.items():
+        by_model = found.setdefault(name, {})
+        for seed in range(max(wanted.values())):
+            missing = [m for m, count in wanted.items() if len(by_model.get(m, [])) == seed < count]
+            if missing:
+                prepared = split_table(table, rule, seed)
+                for model in missing:
+                    errors = by_model.setdefault(model, [])
+                    errors.append(error(prepared, model, seed, trainings))
+                if seed % 20 == 0 or set(missing) - set(LINEAR):
+                    print(f"{name}, split {seed}: {', '.join(missing)}", flush=True)
+                    write_json(path, {"errors": found})
+    return found
+
+
+def chosen_training(files: Files, model: str) -> Training:
+    tuned = read_json(files.result("tune", DATASET, model))
+    trained = read_json(files.result("train", DATASET, model))
+    return Training(Hyperparameters(**tuned["best"]), Plan(**trained["plan"]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--linear", type=int, default=200, help="splits for the linear models")
+    parser.add_argument("--networks", type=int, default=3, help="splits for the networks")
+    parser.add_argument("--project", type=Path, default=Path(), help="where raw files are")
+    parser.add_argument(
+        "--output", type=Path, default=Path("results/benchmarks/inflation_splits.json")
+    )
+    arguments = parser.parse_args()
+    files = Files(arguments.project.resolve())
+    keys = settings.load(files).dataset(DATASET)
+    edition = sources.load(files.sources).edition(DATASET, keys.edition)
+    paths = [files.raw(DATASET, keys.edition) / source.name for source in edition.files]
+    table = registry.parse(DATASET, keys.edition, edition, paths)
+    trainings: dict[str, Training] = {}
+    if arguments.networks:
+        trainings = {model: chosen_training(files, model) for model in NETWORKS}
+    wanted = dict.fromkeys(LINEAR, arguments.linear) | dict.fromkeys(trainings, arguments.networks)
+    errors = study(table, trainings, wanted, arguments.output)
+    paper = load_paper(files)
+    report: dict[str, Any] = {"edition": keys.edition, "rules": {}}
+    for rule, by_model in errors.items():
+        report["rules"][rule] = {
+            model: summary(values, paper.value("base", DATASET, model) or float("nan"))
+            for model, values in by_model.items()
+            if len(values) > 1
+        }
+        for model, line in report["rules"][rule].items():
+            print(
+                f"{rule} {model}: {line['mean']:.3f} ± {line['std']:.3f} over {line['splits']}; "
+                f"the paper has {line['paper']}, {line['deviations']:+.1f} deviations away"
+            )
+    write_json(arguments.output, {**report, "errors": errors})
+
+
+if __name__ == "__main__":
+    main()
