@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from collections.abc import Callable
@@ -11,12 +12,19 @@ import pytest
 
 from pipeline.datasets import sources
 from pipeline.datasets.fetch import fetch
+from tests import small_study
 
 ROOT = Path(__file__).parent.parent
+Once = Callable[[str, Callable[[Path], object]], Path]
 MIRROR = "LEARNED_CONTEXT_MIRROR"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not _has_gpu():
+        skip = pytest.mark.skip(reason="torch finds no CUDA device")
+        for item in items:
+            if item.get_closest_marker("gpu"):
+                item.add_marker(skip)
     if not os.environ.get(MIRROR):
         skip = pytest.mark.skip(reason=f"{MIRROR} is not set")
         for item in items:
@@ -24,11 +32,43 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(skip)
 
 
+def _has_gpu() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not os.environ.get(MIRROR):
         terminalreporter.write_line(
             f"tests on the real raw files were skipped: {MIRROR} is not set"
         )
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """Builds a folder once for all workers of a run: read it or copy it, never change it."""
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+
+    def get(name: str, build: Callable[[Path], object]) -> Path:
+        folder, done = base / name, base / f"{name}.done"
+        with (base / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # the other workers wait here
+            if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                build(folder)
+                done.touch()
+        return folder
+
+    return get
+
+
+@pytest.fixture(scope="session")
+def finished_study(once: Once) -> Path:
+    """A tiny study of one dataset with its report, sealed and committed; do not change it."""
+    return once("finished-study", small_study.make_finished)
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,10 @@ from pathlib import Path
 import yaml
 from dvc.repo import Repo
 
-from pipeline.stages.demo import copy_project
+from pipeline.commands.demo import copy_project
 
 ROOT = Path(__file__).resolve().parents[1]
-STUDY = ["results/dvc.yaml:*@frequency*", "train@frequency*", "linear@frequency"]
+STUDY = ["results/dvc.yaml:*@frequency*", "train*@frequency*", "linear@frequency"]
 """Every study on one dataset and what it needs; the report's stages are tested elsewhere."""
 
 TINY = {
@@ -22,6 +22,8 @@ TINY = {
         "evaluations": 2,
         "width_max": 52,
         "max_restarts": 0,
+        "finalists": 1,
+        "openings": 1,
         "budget": [{"epochs": 4, "batches": 2}],
     },
     "train": {
@@ -29,7 +31,7 @@ TINY = {
         "window_min": 3,
         "max_restarts": 20,
         "device": "cpu",
-        "compile": False,
+        "precision": "highest",
     },
     "repeats": 2,
     "dimensions": [1, 2],
@@ -68,6 +70,29 @@ def make_project(folder: Path, **changes: object) -> Path:
     (folder / "profiles" / "tiny.yaml").write_text(yaml.safe_dump(TINY))
     change(folder / "params.yaml", {**PARAMS, **changes})
     return folder
+
+
+def make_finished(folder: Path) -> None:
+    """The study of one dataset with its report and a benchmark, recorded, sealed and committed."""
+    make_project(folder, datasets=["frequency"], models=["lc", "cs"])
+    (folder / "results/benchmarks").mkdir(exist_ok=True)
+    (folder / "results/benchmarks/speed.json").write_text('{"ratio": 1.25}\n')
+    python(folder, "tests.compute_study")
+    dvc(folder, "commit", "--force", "--quiet")
+    python(folder, "pipeline", "audit", "--seal")
+    commit(folder)
+
+
+def git(folder: Path, *words: str) -> str:
+    user = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    return subprocess.run(
+        ["git", *user, *words], cwd=folder, check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
+
+
+def commit(folder: Path) -> None:
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "x")
 
 
 def change(path: Path, changes: dict[str, object]) -> None:
@@ -111,8 +136,14 @@ def run(folder: Path, *targets: str, jobs: int = 2) -> str:
 
 def pipeline(folder: Path, *words: str, expected: int = 0) -> subprocess.CompletedProcess[str]:
     """One command of the pipeline, which must end with this code."""
+    return python(folder, "pipeline", *words, expected=expected)
+
+
+def python(
+    folder: Path, module: str, *words: str, expected: int = 0
+) -> subprocess.CompletedProcess[str]:
     ended = subprocess.run(
-        [sys.executable, "-m", "pipeline", *words],
+        [sys.executable, "-m", module, *words],
         cwd=folder,
         env=environment(),
         capture_output=True,
@@ -124,12 +155,7 @@ def pipeline(folder: Path, *words: str, expected: int = 0) -> subprocess.Complet
 
 
 def dvc(folder: Path, *words: str) -> str:
-    command = [sys.executable, "-m", "dvc", *words]
-    ended = subprocess.run(
-        command, cwd=folder, env=environment(), capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    return ended.stdout
+    return python(folder, "dvc", *words).stdout
 
 
 def stale(folder: Path) -> set[str]:

@@ -3,88 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from learned_context.errors import UserError
 from pipeline import settings as project_settings
-from pipeline.__main__ import VERBS, main
+from pipeline.__main__ import COMMANDS, main
+from pipeline.commands.costs import expectation
 from pipeline.datasets import sources
-from pipeline.errors import UserError
 from pipeline.files import Files
 from pipeline.reporting.checking import check
 from pipeline.reporting.comparisons import metrics, plots
 from pipeline.reporting.numbers import from_paper, from_results
 from pipeline.reporting.paper import load_paper
-from pipeline.reporting.results import SHAPES, Results
-from pipeline.stages.costs import expectation
+from pipeline.reporting.results import Results
+from pipeline.studies import STUDIES
 from tests.conftest import ROOT
+from tests.damage import QUICK, changed, damaged
 from tests.reporting.project import Project
-
-VALUES = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.sampled_from([0, -1, 1e400, "", "lc", "1", "2001-99-99", [], {}, [1], {"a": 1}, [[0.5]]])
-    | st.text(max_size=8)
-    | st.lists(st.floats() | st.text(max_size=3), max_size=3)
-    | st.dictionaries(st.text(max_size=4) | st.integers(), st.integers(), max_size=2)
-)
-QUICK = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-
-
-def places(content: Any, path: tuple = ()) -> Iterator[tuple]:
-    """Where something stands in nested mappings and lists."""
-    if path:
-        yield path
-    if isinstance(content, (dict, list)):
-        items = content.items() if isinstance(content, dict) else enumerate(content)
-        for key, value in items:
-            yield from places(value, (*path, key))
-
-
-@st.composite
-def changed(draw: st.DrawFn, content: Any) -> Any:
-    """The content with a value replaced, a key taken away or a key added."""
-    content = json.loads(json.dumps(content))
-    for _ in range(draw(st.integers(1, 2))):
-        found = list(places(content))
-        *parents, last = draw(st.sampled_from(found)) if found else [None]
-        if last is None:
-            return draw(VALUES)
-        place = content
-        for key in parents:
-            place = place[key]
-        action = draw(st.sampled_from(["replace", "replace", "remove", "add"]))
-        if action == "replace":
-            place[last] = draw(VALUES)
-        elif action == "remove":
-            del place[last]
-        elif isinstance(place, dict):
-            place[draw(st.text(max_size=5))] = draw(VALUES)
-        else:
-            place.insert(0, draw(VALUES))
-    return content
-
-
-@st.composite
-def damaged(draw: st.DrawFn, content: bytes) -> bytes:
-    """The bytes cut short, or some of them changed."""
-    if draw(st.booleans()):
-        return content[: draw(st.integers(0, len(content)))]
-    place = draw(st.integers(0, len(content)))
-    return (
-        content[:place] + draw(st.binary(max_size=6)) + content[place + draw(st.integers(0, 6)) :]
-    )
 
 
 def accept(path: Path, content: bytes, read: Callable[[], object]) -> None:
@@ -101,7 +44,7 @@ def accept(path: Path, content: bytes, read: Callable[[], object]) -> None:
 
 def load_everything(root: Path) -> None:
     expected, _ = expectation(root)
-    for stage in ("tune@frequency-lc", "train@schools-cs", "holdout@sarcos", "sizes@height-ll"):
+    for stage in ("tune@frequency-lc", "train@schools-cs", "holdout@sarcos-lc", "sizes@height-ll"):
         expected(stage)
 
 
@@ -160,16 +103,17 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def read_results(root: Path) -> None:
     results = Results.open(root)
-    for path in (root / "results").rglob("*.json"):
-        results.get(path.parts[-3], path.parts[-2], path.stem)
+    for study in STUDIES.values():
+        for model in study.models(results.settings.params):
+            results.read(study, "inflation", model)
     numbers = from_results(results)
     check(results, numbers).as_json()
     metrics(numbers)
     plots(results, numbers)
-    results.footnotes()
+    results.label("inflation")
 
 
-@pytest.mark.parametrize("study", SHAPES)
+@pytest.mark.parametrize("study", ["data", *STUDIES])
 @settings(QUICK, max_examples=15)
 @given(data=st.data())
 def test_damage_to_a_result(reported: Project, study: str, data: st.DataObject) -> None:
@@ -189,9 +133,10 @@ WRONG = [
     *([verb, "frequency", "mlp"] for verb in ("tune", "train", "repeats", "sizes", "dimension")),
     *([verb, "frequency"] for verb in ("linear", "holdout", "adapt", "clean", "illustrate")),
     *([verb, "frequency", "lc"] for verb in ("tune", "train", "repeats", "sizes", "dimension")),
+    ["validate", "--jobs"],
     *([verb, "--jobs", "0"] for verb in ("run", "plan")),
     *([verb, "--jobs", "many"] for verb in ("run", "plan", "demo")),
-    *([verb, "--nonsense"] for verb in VERBS),
+    *([verb, "--nonsense"] for verb in (*COMMANDS, *STUDIES)),
     ["run"],
     ["plan"],
     ["report", "nothing"],

@@ -7,17 +7,17 @@ from types import ModuleType
 
 import pytest
 
+from learned_context.errors import UserError
 from pipeline import __main__ as command
-from pipeline.errors import UserError
 
 
 @pytest.fixture
 def verb(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A verb of the test's own, as other stages add theirs to the table."""
-    module = ModuleType("tests.verb")
+    module = ModuleType("pipeline.commands.greet")
     module.add_arguments = lambda parser: parser.add_argument("name")  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "tests.verb", module)
-    monkeypatch.setitem(command.VERBS, "greet", ("tests.verb", "say a name"))
+    monkeypatch.setitem(sys.modules, "pipeline.commands.greet", module)
+    monkeypatch.setitem(command.COMMANDS, "greet", "say a name")
     return module
 
 

@@ -10,7 +10,7 @@ from dvc.repo import Repo
 
 from tests import small_study
 
-NETWORKS = {"models": ["lc"], "compared": ["lc"], "varied": ["lc"]}
+NETWORKS = {"models": ["lc"], "base_only": []}
 STUDIES = ("linear", "tune", "train", "repeats", "sizes", "dimension", "holdout", "adapt", "clean")
 PAGES = ("base", "data")
 

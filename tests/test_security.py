@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.reporting.blocks import Cell, Table, Text
+from pipeline.reporting.blocks import Cell, Filter, Table, Text
 from tests.conftest import ROOT
 from tests.reporting.conftest import render
 from tests.reporting.project import Project
@@ -121,7 +121,7 @@ subprocess.run(["ls"], shell=False)
 
 
 def code() -> Iterator[tuple[Path, str]]:
-    for folder in ("pipeline", "benchmarks", "tests"):
+    for folder in ("learned_context", "pipeline", "benchmarks", "tests"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             yield path, path.read_text(encoding="utf-8")
     for path in sorted((ROOT / "reports" / "notebooks").glob("*.ipynb")):
@@ -130,10 +130,17 @@ def code() -> Iterator[tuple[Path, str]]:
         yield path, "\n".join(lines)
 
 
+# scikit-learn's tools pickle estimators between processes, so two tests do, from memory to memory.
+PICKLED_IN_MEMORY = {
+    "tests/learned_context/estimator/test_regressor.py": ["5: pickle"],
+    "tests/learned_context/test_devices.py": ["10: pickle"],
+}
+
+
 def test_no_code_here_runs_what_a_file_says() -> None:
     found = {str(path.relative_to(ROOT)): dangers(text) for path, text in code()}
     assert len(found) > 200, "the scan does not see the project"
-    assert {path: what for path, what in found.items() if what} == {}
+    assert {path: what for path, what in found.items() if what} == PICKLED_IN_MEMORY
 
 
 # -- names from data -----------------------------------------------------------------------------
@@ -142,8 +149,17 @@ EVIL = "<script>alert(1)</script>"
 
 
 def test_every_text_of_a_block_is_escaped() -> None:
-    cell = Cell(EVIL, paper=EVIL, title=f'">{EVIL}', kind=f'">{EVIL}')
-    table = Table("name", EVIL, (EVIL, "b"), [[cell, cell]], [EVIL])
+    nasty = f'">{EVIL}'
+    cell = Cell(EVIL, paper=EVIL, why=EVIL, chip=nasty, address=nasty, kind=nasty, style=nasty)
+    table = Table(
+        "name",
+        EVIL,
+        (EVIL, "b"),
+        [[cell, cell]],
+        [EVIL],
+        cards=True,
+        filters=[Filter("a", EVIL, 0)],
+    )
     text = Text((EVIL,), heading=EVIL, code=EVIL)
     for html in (table.html("page"), text.html()):
         assert "script" not in Reader(html).tags
@@ -159,7 +175,7 @@ def test_what_a_dataset_says_of_itself_is_shown_and_never_obeyed(tmp_path: Path)
     project.path("data", "frequency", "table").write_text(json.dumps(info))
     render(project.root, "data")
     html = (project.root / "reports" / "data.html").read_text()
-    assert "script" not in Reader(html).tags
+    assert html.count("<script") == 1  # the page's own
     assert html.count("&lt;script&gt;alert(1)") >= 5
 
 
@@ -181,6 +197,8 @@ def test_the_project_asks_for_ranges_and_the_lock_file_has_them_all() -> None:
         for line in (ROOT / "requirements.lock").read_text().splitlines()
     }
     for requirement in wanted:
+        if requirement.startswith(f"{project['name']}["):  # an extra that brings others
+            continue
         assert "==" not in requirement, f"{requirement}: a range, the lock file has the version"
         assert _plain(re.match(r"[\w.-]+", requirement)[0]) in locked, requirement
 

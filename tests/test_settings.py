@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from learned_context.errors import UserError
 from pipeline import settings
-from pipeline.errors import UserError
 from pipeline.files import Files
+from tests.commands.test_download import change
 from tests.conftest import ROOT
-from tests.stages.test_download import change
 
 
 def message(project: Path) -> str:
@@ -87,12 +87,19 @@ def test_the_project_s_own_settings_are_valid() -> None:
         (
             ("dataset", "mine"),
             {"edition": "own", "task": "well", "features": ["x"], "train_share": 0.8},
-            "dataset.mine: target: missing; a dataset of one's own has it",
+            "dataset.mine: target: missing; your own dataset needs it",
         ),
         (
-            ("compared",),
+            ("models",),
             ["lc", "lc"],
-            "compared: a value stands there twice",
+            "models: a value is there twice",
+        ),
+        (("models",), ["cs"], "models: must hold 'lc', the network that the studies are about"),
+        (("models",), ["lc", "rnn"], "models: no network 'rnn'; valid: lc, cs, ll, fs, film"),
+        (
+            ("base_only",),
+            ["lc"],
+            "base_only: 'lc' is one of models, too",
         ),
     ],
 )

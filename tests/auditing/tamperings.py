@@ -7,16 +7,16 @@ import json
 import random
 import re
 import shutil
-import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from pipeline.auditing.hashing import dvc_hash
-from pipeline.auditing.paperwork import seal
+from learned_context.errors import UserError
 from pipeline.auditing.project import Project
-from pipeline.errors import UserError
+from pipeline.auditing.seals import seal
+from pipeline.commands import audit
+from pipeline.execution.dvc_adapter.recorded import Records
 from pipeline.files import write_json
-from pipeline.stages import audit
+from tests.small_study import git
 
 Tampering = Callable[["Clone"], None]
 REVIEWED = ("results", "reports", "dvc.lock", "raw/sources.yaml")
@@ -66,7 +66,7 @@ class Clone:
     def forge_hash(self, path: Path) -> None:
         """Write a file's new hash into the lock files and seal these, as a careful forger would."""
         name = path.relative_to(self.root).as_posix()
-        new = dvc_hash(path, Project(self.root).ignored)
+        new = Records(self.root).hash_of(path)
         for lock in ("dvc.lock", "results/dvc.lock"):
             file = self.root / lock
             entry = rf"(path: {re.escape(name)}\n\s+hash: md5\n\s+md5: )[\w.]+"
@@ -221,7 +221,7 @@ TAMPERINGS: dict[str, Tampering] = {
         "tune", "momentum"
     ),
     "other versions beside a result, sealed anew": other_versions_and_new_seals,
-    "compiled code beside the source": hide("pipeline/training/__pycache__/trainer.pyc"),
+    "compiled code beside the source": hide("learned_context/training/__pycache__/trainer.pyc"),
     "a result in a folder that is ignored": hide("results/train/__pycache__/lc.json"),
     "a page among the notebooks": hide("reports/notebooks/base.html"),
     "a result that is a link": replace_a_result_by_a_link,
@@ -254,7 +254,7 @@ TAMPERINGS: dict[str, Tampering] = {
         f"profiles/{Project(c.root).settings.params.profile}.yaml", "epochs:"
     ),
     "another limit of divergence in the code": lambda c: c.change(
-        "pipeline/training/trainer.py", "DIVERGED_LOSS = 100.0", "DIVERGED_LOSS = 200.0"
+        "learned_context/training/trainer.py", "DIVERGED_LOSS = 100.0", "DIVERGED_LOSS = 200.0"
     ),
     "another split in the code": lambda c: c.change("pipeline/datasets/splits.py", "1e-9", "1e-3"),
     "a digit of a raw file's hash": lambda c: c.one_digit("raw/sources.yaml", "sha256: [a-f]*"),
@@ -268,7 +268,9 @@ TAMPERINGS: dict[str, Tampering] = {
     ),
     "a metric": lambda c: c.one_digit("reports/metrics.json", ":"),
     "a cell of a notebook": lambda c: c.change("reports/notebooks/base.ipynb", "page", "pages"),
-    "a digit of the README's table": lambda c: c.one_digit("README.md", "results:begin.*?\\|"),
+    "a digit of the README's table": lambda c: c.one_digit(
+        "README.md", "begin: reproduction.*?\\|"
+    ),
     "a benchmark": lambda c: c.one_digit(
         sorted((c.root / "results/benchmarks").glob("*.json"))[0].relative_to(c.root), ":"
     ),
@@ -278,29 +280,24 @@ TAMPERINGS: dict[str, Tampering] = {
 }
 
 
-def found_by(root: Path) -> list[str]:
-    """The names of the checks that find something; the report is not made anew here."""
+def arguments(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     audit.add_arguments(parser)
+    return parser.parse_args(words)
+
+
+def found_by(root: Path) -> Iterator[str]:
+    """The names of the checks that find something; the report is not made again here."""
     try:
         project = Project(root)
-        found = audit.checks(project, root / "scratch", parser.parse_args(["--skip-reports"]))
-        return [check.name for check in found if not check.passed]
+        for check in audit.checks(project, arguments("--skip-reports")):
+            if check.findings:
+                yield check.name
+        if project.stale:
+            yield "stale"
     except UserError as error:
-        return [f"refused: {str(error).splitlines()[0]}"]
-
-
-def commit(root: Path) -> None:
-    """So that git does not give the forgery away."""
-    git(root, "add", "--all")
-    git(root, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "--quiet", "-m", "x")
+        yield f"refused: {str(error).splitlines()[0]}"
 
 
 def undo(root: Path) -> None:
     git(root, "reset", "--quiet", "--hard", "HEAD~1")
-
-
-def git(folder: Path, *words: str) -> str:
-    return subprocess.run(
-        ["git", *words], cwd=folder, check=True, stdout=subprocess.PIPE, text=True
-    ).stdout

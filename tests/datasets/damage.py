@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.errors import UserError
+from learned_context.errors import UserError
 
 AGAIN = "delete it and download it again"
 

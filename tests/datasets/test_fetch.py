@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from learned_context.errors import UserError
 from pipeline.datasets.fetch import fetch, git_blob
 from pipeline.datasets.sources import FileSource
-from pipeline.errors import UserError
 
 CONTENT = b"a,b\n1,2\n"
 SHA = hashlib.sha256(CONTENT).hexdigest()

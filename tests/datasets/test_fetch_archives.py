@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import stat
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from learned_context.errors import UserError
 from pipeline.datasets import fetch as fetching
+from pipeline.datasets import reading
 from tests.datasets.test_fetch import CONTENT, get, refusal, source
 
 
@@ -81,3 +84,14 @@ def test_web_page_instead_of_an_archive(tmp_path: Path, server: tuple[str, Path]
     assert refusal(tmp_path, source(f"{url}/a.zip", member="a.csv")) == (
         f"{url}/a.zip: a web page (File is not a zip file)"
     )
+
+
+def test_a_small_gzip_file_that_unpacks_to_a_huge_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "LARGEST", 2**20)
+    path = tmp_path / "table.csv.gz"
+    path.write_bytes(gzip.compress(bytes(2**21)))
+    assert path.stat().st_size < 10_000
+    with pytest.raises(UserError, match="is larger than 1 MB"):
+        reading.read_cells(path)

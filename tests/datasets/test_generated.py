@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from learned_context.errors import UserError
 from pipeline.datasets import frequency, sine_and_line
-from pipeline.errors import UserError
 from pipeline.settings import DatasetKeys
 
 FREQUENCY = DatasetKeys(edition="paper", tasks=250, train_rows=120, test_rows=100, noise=0.1)

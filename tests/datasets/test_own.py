@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from pipeline.datasets import own, own_file, splits
@@ -99,14 +102,19 @@ def test_quotes_bytes_and_line_ends_of_spreadsheets(tmp_path: Path) -> None:
         ([], "is empty"),
         (LINES[:1], "holds no rows"),
         ([*LINES, "w1,1,open"], "line 32: 3 cells under 4 column names"),
-        ([*LINES, 'w1,1,"op\nen",x1'], "line 32: flow is 'x1': not a number; mend it"),
+        ([*LINES, 'w1,1,"op\nen",x1'], "line 32: flow is 'x1': not a number; correct it, or"),
         ([*LINES, "w1,1,open,inf"], "line 32: flow is 'inf': numbers up to 1e+100 are needed"),
         ([*LINES, "w1,1e300,open,1"], "line 32: x is '1e300': numbers up to 1e+100 are needed"),
         ([*LINES, 'w1,1,"open,3'], "line 32: not valid csv (unexpected end of data)"),
         (["well,x,x,flow", *LINES[1:]], "two columns are called 'x'; rename one of them"),
         (["well,y,valve,flow", *LINES[1:]], "no column 'x'; there are well, y, valve, flow"),
-        (["well;x;valve;flow", "a;1;b;2"], "line 1: ';' between the cells; save it with commas"),
+        ([*LINES, 'w1,1,open,"3,5"'], "line 32: flow is '3,5': not a number; correct it, with a"),
         ([*LINES[:1], *LINES[1::3]], "1 tasks in column 'well'; at least 3 are needed"),
+        (
+            [*LINES[:1], *LINES[1::3], *(f",{n},open,1" for n in range(9)), "w1,,open,1"],
+            "1 tasks in column 'well'; at least 3 are needed, the hold-out study divides them into "
+            "three groups; rows left out, because a value is missing: 10 (well 9, x 1)",
+        ),
         ([*LINES[:1], "a,,open,1", "b,,open,2"], "no row has a value in every column; 'x' lacks"),
         (
             [LINES[0], *(f"w{n % 3},{n},t{n},{n}" for n in range(101))],
@@ -146,6 +154,7 @@ def test_names_of_the_prepared_table_are_taken(tmp_path: Path) -> None:
     [
         ("wells.parquet", b"PAR1 and no more", "not a readable parquet file ("),
         ("wells.csv", "flöde".encode("latin-1"), "byte 3 is not UTF-8 text; save it as csv"),
+        ("wells.csv", gzip.compress(b"well,x", mtime=0), "is packed with gzip; unpack it first"),
         ("wells.xlsx", b"PK", "a file that ends in .csv or .parquet is needed"),
     ],
 )
@@ -188,3 +197,62 @@ def test_a_task_with_one_row_is_for_training(tmp_path: Path) -> None:
     table = own.parse(keys(), path)
     frame = splits.split(table.frame, ["x", "valve"], own.split_rule(keys()), 2, "wells")
     assert frame.loc[frame["task"] == "alone", "part"].tolist() == ["train"]
+
+
+def european(line: str) -> str:
+    """As a spreadsheet of most of Europe exports it."""
+    return line.replace(",", ";").replace(".", ",")
+
+
+@pytest.mark.parametrize("start", [[], ["sep=;"], ["", ""]])
+def test_semicolons_and_decimal_commas_are_the_same_table(tmp_path: Path, start: list[str]) -> None:
+    lines = [LINES[0], *(f"w{n % 3}.{n % 2},{n / 8},{n % 2}.5,{n * n / 4}" for n in range(30))]
+    plain = write(tmp_path / "plain.csv", lines)
+    spreadsheet = write(tmp_path / "wells.csv", [*start, *map(european, lines)])
+    one, other = (own.parse(keys(), path) for path in (plain, spreadsheet))
+    assert one.features == other.features
+    columns = ["x", "valve", "target"]
+    pd.testing.assert_frame_equal(
+        one.frame[columns].reset_index(drop=True), other.frame[columns].reset_index(drop=True)
+    )
+    assert other.frame["task"].iloc[0] == "w0,0"  # a label stays as it is written
+    path = write(tmp_path / "wrong.csv", [*start, *map(european, lines), "w1,0;1;2;x"])
+    assert f"line {len(start) + 32}: flow is 'x'" in error(lambda: own.parse(keys(), path))
+
+
+def test_tabs_between_the_cells(tmp_path: Path) -> None:
+    path = write(tmp_path / "wells.csv", [line.replace(",", "\t") for line in LINES])
+    assert len(own.parse(keys(), path).frame) == 30
+
+
+def test_points_and_commas_in_one_column_are_not_guessed(tmp_path: Path) -> None:
+    lines = ["well;x;valve;flow", *(f"w{n % 3};{n};a;{n},5" for n in range(30)), "w1;1;a;1.250"]
+    path = write(tmp_path / "wells.csv", lines)
+    found = error(lambda: own.parse(keys(), path))
+    assert "line 2: flow is '0,5': not a number; correct it, with a decimal point" in found
+
+
+@pytest.mark.parametrize("hole", [[], [None]])
+def test_labels_above_two_to_the_53_stay_exact(tmp_path: Path, hole: list[None]) -> None:
+    labels = [2**53 + n % 3 for n in range(30)]
+    frame = pd.DataFrame(
+        {
+            "well": pd.array([*labels, *hole], dtype="Int64"),
+            "x": np.arange(30.0 + len(hole)),
+            "valve": "a",
+            "flow": 1.0,
+        }
+    )
+    frame.to_parquet(tmp_path / "wells.parquet")
+    table = own.parse(keys(), tmp_path / "wells.parquet")
+    assert table.frame["task"].tolist() == list(map(str, labels))
+
+
+def test_a_small_parquet_file_that_unpacks_to_a_huge_table_is_refused(tmp_path: Path) -> None:
+    column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(3_000_000, np.int8)), ["w"])
+    table = pa.table({f"c{n}": column for n in range(40)})
+    path = tmp_path / "wells.parquet"
+    pa.parquet.write_table(table, path)
+    assert path.stat().st_size < 1_000_000
+    found = error(lambda: own.parse(keys(), path))
+    assert found == f"{path}: unpacked, it is larger than 100000000 cells or 512 MB"

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from learned_context.errors import UserError
 from pipeline import settings
 from pipeline.datasets import registry, sources
-from pipeline.errors import UserError
 from pipeline.files import Files
 from tests.conftest import ROOT
 
@@ -51,6 +51,11 @@ def test_unknown_edition_and_dataset() -> None:
             "dataset.schools.paper.files[0].sha256: 'abc' is not valid; string should",
         ),
         ("name", "../x", "dataset.schools.paper.files[0].name: '../x' is not valid; string should"),
+        ("addresses", ["file:///etc/passwd"], "dataset.schools.paper.files[0].addresses[0]: 'file"),
+        ("mirror", "../secret", "dataset.schools.paper.files[0].mirror: '../secret' is not valid"),
+        ("mirror", "a/../../b", "dataset.schools.paper.files[0].mirror: 'a/../../b' is not valid"),
+        ("mirror", "/etc/passwd", "dataset.schools.paper.files[0].mirror: '/etc/passwd' is not"),
+        ("mirror", "a\0b", "dataset.schools.paper.files[0].mirror: 'a\\x00b' is not valid"),
         ("addresses", ["ftp://x"], "dataset.schools.paper.files[0].addresses[0]: 'ftp://x' is not"),
     ],
 )

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from learned_context.errors import UserError
 from pipeline.datasets import splits
-from pipeline.datasets.splits import Given, RowShare, TaskShare
+from pipeline.datasets.splits import Given, RowShare, TaskShare, WholeBlocks
 from pipeline.tables import selection
 
 
@@ -48,6 +49,64 @@ def test_a_draw_is_the_same_for_ever() -> None:
     np.testing.assert_array_equal(draw, DRAW)
     frame = split(table([2] * 7), TaskShare(0.5))
     assert frame.groupby("task")["group"].first().tolist() == GROUPS_OF_SEVEN
+
+
+def quarters(years: list[int]) -> pd.DataFrame:
+    """One task for each number of years, with four rows a year from 1970."""
+    return pd.concat(
+        [
+            pd.DataFrame({"task": f"task {number}", "x": 1970 + np.arange(4 * count) / 4})
+            for number, count in enumerate(years)
+        ]
+    ).assign(target=1.0)
+
+
+YEARS = WholeBlocks("x", length=1.0, test=3, at_least=10)
+
+
+def test_whole_blocks_of_the_long_tasks_are_for_testing() -> None:
+    frame = split(quarters([9, 10, 30]), YEARS)
+    is_test = frame["part"] == "test"
+    block = [frame["task"], np.floor(frame["x"])]
+    assert is_test.groupby(frame["task"]).sum().tolist() == [0, 12, 12]
+    assert is_test.groupby(block).nunique().max() == 1
+    other = split(quarters([9, 10, 30]), YEARS, seed=3)
+    assert (other["part"] != frame["part"]).any()
+
+
+@pytest.mark.parametrize("fraction", [1.0, 0.5, 0.1])
+def test_validation_rows_are_whole_blocks_too(fraction: float) -> None:
+    frame = split(quarters([9, 20, 30]), YEARS)
+    rows = selection.fraction_mask(frame, fraction)
+    validation = pd.Series(selection.validation_mask(frame, fraction, 0.2))[rows]
+    block = np.floor(frame["x"])[rows]
+    task = frame["task"][rows]
+    assert validation.groupby([task, block]).nunique().max() == 1
+    blocks = block.groupby(task).nunique()
+    chosen = block[validation].groupby(task).nunique().reindex(blocks.index, fill_value=0)
+    assert chosen.tolist() == np.minimum(np.floor(0.2 * blocks + 0.5), blocks - 1).tolist()
+
+
+def test_a_fraction_is_of_rows_whatever_the_block() -> None:
+    frame = split(quarters([20, 30]), YEARS)
+    counts = pd.Series(selection.fraction_mask(frame, 0.1)).groupby(frame["task"]).sum()
+    assert counts.tolist() == [7, 11]  # of 68 and 108 training rows
+
+
+def test_no_task_with_blocks_enough() -> None:
+    with pytest.raises(UserError) as caught:
+        split(quarters([9, 9]), YEARS)
+    assert str(caught.value) == (
+        "no task has the 10 blocks of 1 x that its test rows are drawn from; choose another "
+        "split, or a whole edition"
+    )
+
+
+def test_rank_of_equal_values_is_shared() -> None:
+    task = np.array([1, 0, 1, 1, 0])
+    value = np.array([0.5, 0.2, 0.1, 0.5, 0.2])
+    assert selection.rank_in_task(task, value).tolist() == [1, 0, 0, 1, 0]
+    assert selection.rank_in_task(np.array([], dtype=int), np.array([])).tolist() == []
 
 
 def test_given_parts_are_kept() -> None:
@@ -163,6 +222,8 @@ def test_leak_is_found() -> None:
     )
     assert splits.leaked(raw, ["x"]).tolist() == [True, False, False, False, False]
     assert splits.without_leak(raw, ["x"])["x"].tolist() == [2.0, 3.0, 1.0, 1.0]
+    clean = split(raw, Given(without_leak=True))
+    assert clean["x"].tolist() == [1.0, 2.0, 3.0, 1.0] and not clean["leaked"].any()
     raw.loc[4, "target"] = 5.1  # the same inputs with another answer are no leak
     assert not splits.leaked(raw, ["x"]).any()
 

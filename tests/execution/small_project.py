@@ -20,9 +20,9 @@ ENVIRONMENT = {
 # The command line without the other verbs, which need not be importable here.
 MAIN = """
 import argparse, importlib, sys
-from pipeline.errors import UserError
+from learned_context.errors import UserError
 if __name__ == "__main__":
-    module = importlib.import_module("pipeline.stages." + sys.argv[1])
+    module = importlib.import_module("pipeline.commands." + sys.argv[1])
     parser = argparse.ArgumentParser()
     module.add_arguments(parser)
     try:

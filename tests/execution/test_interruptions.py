@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pipeline.errors import UserError
+from learned_context.errors import UserError
 from pipeline.execution import cluster
 from tests.execution.small_project import BIN, ENVIRONMENT, Project
 from tests.execution.test_run import wait_for
@@ -85,7 +85,7 @@ def test_an_ended_client_leaves_nothing_behind_and_the_next_run_goes_on(
 
 @contextmanager
 def external_cluster(
-    project: Project, environment: dict[str, str] = ENVIRONMENT
+    project: Project, environment: dict[str, str] = ENVIRONMENT, protocol: str = "tcp"
 ) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """`dask scheduler` and two `dask worker` processes, as a user would start them."""
     with socket.socket() as probe:
@@ -104,9 +104,10 @@ def external_cluster(
         started.append(process)
         return process
 
-    address = f"tcp://127.0.0.1:{port}"
-    start("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard")
-    options = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
+    address = f"{protocol}://127.0.0.1:{port}"
+    options = ["--protocol", protocol, "--no-dashboard"]
+    start("scheduler", "--host", "127.0.0.1", "--port", port, *options)
+    options += ["--nthreads", "1", "--no-nanny"]
     workers = [start("worker", address, *options) for _ in range(2)]
     try:
         yield address, workers
@@ -144,13 +145,11 @@ def test_workers_of_an_existing_cluster_stop_when_the_client_is_killed(project: 
         until(lambda: not commands_of(project), "the command outlives its client")
 
 
-def test_a_scheduler_that_does_not_answer_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scheduler_that_does_not_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
     with (
         pytest.raises(UserError, match="no Dask scheduler answers there"),
-        cluster.connect("tcp://127.0.0.1:9", 1, tmp_path),
+        cluster.connect("tcp://127.0.0.1:9", 1),
     ):
         pass
 

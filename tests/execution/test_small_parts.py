@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from pipeline.errors import UserError
+from learned_context.errors import UserError
+from pipeline.execution.addresses import file_name, kind, resolve_targets
 from pipeline.execution.display import Running, Snapshot, duration, render
+from pipeline.execution.dvc_adapter.lockfile import LockFile
 from pipeline.execution.estimates import Estimates
-from pipeline.execution.gpus import gpu_of_worker, visible_gpus
+from pipeline.execution.gpus import gpu_of_worker, limited_workers, visible_gpus
 from pipeline.execution.lifeline import RunLock, is_alive
-from pipeline.execution.lockfile import LockFile
 from pipeline.execution.plan_report import show as show_plan
-from pipeline.execution.planning import Plan, Step
-from pipeline.execution.repository import file_name, kind, resolve_targets
+from pipeline.execution.planning import PlannedStage, RunPlan
 from pipeline.execution.schedule import remaining_path, wall_time
 
 ADDRESSES = ["prepare", "train@a", "train@b", "results/dvc.yaml:repeats@a"]
@@ -68,6 +68,16 @@ def test_every_worker_gets_one_gpu_in_turn() -> None:
     gpus = visible_gpus({"CUDA_VISIBLE_DEVICES": "2, 5"})
     assert gpus == ("2", "5")
     assert [gpu_of_worker(worker, gpus) for worker in range(3)] == ["2", "5", "2"]
+
+
+@pytest.mark.parametrize(
+    ("jobs", "gpus", "each", "expected"),
+    [(8, ("0", "1"), 2, 4), (3, ("0", "1"), 2, 3), (8, (), 1, 8), (8, ("0",), 1, 1)],
+)
+def test_few_processes_share_a_gpu(
+    jobs: int, gpus: tuple[str, ...], each: int, expected: int
+) -> None:
+    assert limited_workers(jobs, gpus, each) == expected
 
 
 @pytest.mark.parametrize("hidden", ["", "-1"])
@@ -144,18 +154,19 @@ def test_the_live_picture_names_what_runs() -> None:
     assert "epoch 3 of 9" in text
 
 
-def test_a_plan_on_a_narrow_terminal_has_every_name_whole() -> None:
+@pytest.mark.parametrize("width", [20, 80])
+def test_a_plan_on_a_narrow_terminal_has_every_name_whole(width: int) -> None:
     from rich.console import Console
 
     names = [f"results/dvc.yaml:dimension@sine_and_line-{model}" for model in ("lc", "ll", "cs")]
     names += ["report@task_parameters", "train@schools-lc", "dimension@schools-lc"]
     why = "its dependency pipeline/models/network.py has changed"
-    steps = {name: Step(name, None, "stale", why, 8000.0, "an estimate") for name in names}
-    console = Console(width=80, record=True, file=io.StringIO())
-    show_plan(Plan(steps, [], 0, {}, Estimates([])), 2, console)
+    steps = {name: PlannedStage(name, None, "stale", why, 8000.0, "an estimate") for name in names}
+    console = Console(width=width, record=True, file=io.StringIO())
+    show_plan(RunPlan(steps, [], 0, {}, Estimates([])), 2, console)
     text = console.export_text()
-    assert max(map(len, text.splitlines())) <= 80
-    assert "…" not in text and "and 1 more" in text
+    assert width < 80 or max(map(len, text.splitlines())) <= 80  # a narrower terminal wraps lines
+    assert "…" not in text and "and 1 more" in text and "2 h 13 min" in text
     for name in names[:-1]:
         assert name.rpartition(":")[2] in text
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from learned_context.errors import UserError
+from learned_context.training.storage import load_network
 from pipeline.__main__ import main
-from pipeline.errors import UserError
+from pipeline.files import Files
 from pipeline.tables.prepared import Prepared
-from pipeline.training.storage import load_network
 from tests.execution.small_project import Project
 from tests.faults.conftest import OUTPUTS
 from tests.faults.test_kills import kill_in, results
@@ -56,12 +57,8 @@ def test_flipped_bytes_of_a_table_or_network_are_an_error_or_leave_it_readable(
     study: Path,
 ) -> None:
     """Never another exception. That the values changed is for DVC to see: the next test."""
-    table, info = (
-        study / "data/frequency/table.parquet",
-        study / "results/data/frequency/table.json",
-    )
     for path, read in (
-        (table, lambda: Prepared.read(table, info)),
+        (study / "data/frequency/table.parquet", lambda: Prepared.read(Files(study), "frequency")),
         (study / MODEL, lambda: load_network(study / MODEL)),
     ):
         whole = path.read_bytes()
@@ -71,7 +68,8 @@ def test_flipped_bytes_of_a_table_or_network_are_an_error_or_leave_it_readable(
             try:
                 read()
             except UserError as error:
-                assert str(path) in str(error) and "dvc repro" in str(error)
+                assert str(path) in str(error)
+                assert "dvc repro" in str(error) or "write it again" in str(error)
                 errors += 1
             path.write_bytes(whole)
         assert errors, "no damage was noticed"
@@ -111,7 +109,11 @@ def test_a_damaged_search_result(study: Path, failure: Failure, damage: str) -> 
         path.write_text('["not", "a", "result"]')
     message = failure("train", "frequency", "lc")
     assert message.startswith("results/tune/frequency/lc.json: ")
-    assert damage == "flipped" or "run its stage again" in message
+    assert (
+        damage == "flipped"
+        or "`python -m pipeline tune frequency lc`" in message
+        or damage == "cut"
+    )
     assert main(["tune", "frequency", "lc"]) == 0
     assert main(["train", "frequency", "lc"]) == 0
     assert results(study) == expected
@@ -149,6 +151,34 @@ def test_a_damaged_result_stops_the_check_and_the_report(
     assert not (study / "reports/paper_check.json").exists()
     path.write_text(whole)
     assert main(["check", "--write"]) == 0
+
+
+PAGE = {"label": "Overview", "group": "", "order": 1, "about": "All."}
+NOTEBOOK = {"cells": [], "metadata": {"page": PAGE}, "nbformat": 4, "nbformat_minor": 5}
+CELL = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "line 1: not valid JSON ("),
+        ("[]", "not a readable notebook;"),
+        (json.dumps(NOTEBOOK | {"metadata": []}), "not a readable notebook;"),
+        (json.dumps(NOTEBOOK | {"cells": 3}), "not a readable notebook ("),
+        (json.dumps(NOTEBOOK | {"nbformat": 99}), "not a readable notebook ("),
+        (
+            json.dumps(NOTEBOOK | {"nbformat_minor": 4, "cells": [CELL | {"source": "1/0"}]}),
+            "cell 1 ends with ZeroDivisionError: division by zero; correct the cell, or ",
+        ),
+    ],
+)
+def test_a_damaged_notebook(study: Path, failure: Failure, content: str, message: str) -> None:
+    path = study / "reports/notebooks/index.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    found = failure("report", "index")
+    assert found.startswith(f"reports/notebooks/index.ipynb: {message}")
+    assert "restore it with `git checkout" in found
 
 
 def test_a_number_that_was_lost_from_a_result_is_named(study: Path, failure: Failure) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from pipeline.__main__ import main
+from tests.commands.test_download import LINES, unpinned_inflation
 from tests.execution.small_project import Project
 from tests.execution.test_run import same_record
 from tests.faults.conftest import OUTPUTS, STAGES, Mount, full, leftovers, remount
-from tests.stages.test_download import LINES, unpinned_inflation
 
 Failure = Callable[..., str]
 FOLDERS = {

@@ -19,8 +19,8 @@ import pytest
 
 from pipeline.__main__ import main
 from tests import small_study
+from tests.commands.test_download import LINES, change, unpinned_inflation
 from tests.faults.conftest import OUTPUTS, STAGES, leftovers, start
-from tests.stages.test_download import LINES, change, unpinned_inflation
 
 FAR_FUTURE = 4e9
 KILLED = """

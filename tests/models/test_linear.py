@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from learned_context.rows import Rows
 from pipeline.models.linear import fit_mixed, fit_regression
-from pipeline.tables.rows import Rows
 
 
 def rows_with_intercepts(tasks=12, sigma=2.0, seed=0):

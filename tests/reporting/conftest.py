@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import os
 import runpy
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from pipeline.reporting.labels import PAGES
+from pipeline.reporting.site import pages as site_pages
 from tests.conftest import ROOT
-from tests.reporting.project import Project
+from tests.reporting.arena import arena
+from tests.reporting.browser import Browser
+from tests.reporting.project import Project, write
 
+PAGES = site_pages(ROOT)
 SOME = ("frequency", "sine_and_line", "bike_sharing", "inflation", "obesity", "death_rate")
 
 
@@ -28,10 +32,10 @@ def working_in(folder: Path) -> Iterator[None]:
         os.chdir(before)
 
 
-def render(root: Path, *pages: str) -> None:
+def render(root: Path, *pages: str, notebooks: Path = ROOT) -> None:
     """Run the notebooks' cells here: a kernel for each would take most of the time."""
     for page in pages or PAGES:
-        cells = json.loads((ROOT / f"reports/notebooks/{page}.ipynb").read_text())["cells"]
+        cells = json.loads((notebooks / f"reports/notebooks/{page}.ipynb").read_text())["cells"]
         code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
         script = root / "notebook.py"
         script.write_text("\n".join(code))
@@ -44,6 +48,10 @@ def render(root: Path, *pages: str) -> None:
 def report(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """All pages of a project with six datasets; read it, do not change it."""
     project = Project(tmp_path_factory.mktemp("report"), 1.1, SOME)
+    benchmarks = project.root / "results/benchmarks"
+    write(benchmarks / "arena.json", arena())
+    for name in ("paper_budget", "inflation_splits"):
+        shutil.copy(ROOT / f"results/benchmarks/{name}.json", benchmarks)
     render(project.root)
     return project
 
@@ -56,3 +64,11 @@ def project(tmp_path: Path) -> Callable[..., Project]:
         return Project(root, factor, datasets)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One browser for all tests: they open the page that they need."""
+    opened = Browser(tmp_path_factory.mktemp("browser"))
+    yield opened
+    opened.close()

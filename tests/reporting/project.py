@@ -26,6 +26,36 @@ NAMES = {
     ],
 }
 FEATURES = {"inflation": "time", "bike_sharing": "hr", "death_rate": "age"}
+ROWS = {"train": 10, "test": 5}
+BEST = {
+    "peak_rate": 0.2,
+    "width": 80,
+    "lambda_shared": 1e-9,
+    "lambda_task": 1e-8,
+    "task_dim": 6,
+}
+TRIALS = [
+    {"settings": BEST, "score": 1.2 / (i + 1) + 0.1 * (i % 3), "restarts": 0, "diverged": i == 3}
+    for i in range(25)
+]
+SEARCH = {
+    "seed": 1,
+    "rows": {"fit": 8, "validation": 2},
+    "plan": {"retry_rate": 0.9},
+    "space": [{"name": "width", "low": 50, "high": 500, "logarithmic": False, "integer": True}],
+    "best": BEST,
+    "score": min(trial["score"] for trial in TRIALS),
+    "evaluations": TRIALS,
+}
+WITHOUT = {
+    "repeats": ("fs",),
+    "sizes": ("fs",),
+    "dimension": ("cs", "fs"),
+    "adapt": ("cs", "ll", "fs"),
+    "holdout": ("cs", "ll", "fs"),
+    "illustrate": ("cs", "ll", "fs"),
+}
+"""Studies that a model cannot take part in."""
 
 
 def printed(table: str, dataset: str) -> dict[str, float]:
@@ -61,8 +91,10 @@ class Project:
 
     def save(self, study: str, dataset: str, name: str, **content: object) -> None:
         edition = "gho" if dataset in NOT_COMPARABLE else "paper"
-        head = {"study": study, "dataset": dataset, "profile": "paper", "edition": edition}
-        head |= {"data": "0" * 64, "code": "c0de"}
+        head: dict = {"dataset": dataset, "edition": edition}
+        if study != "data":
+            head |= {"study": study, "profile": "paper", "data": "0" * 64, "code": "c0de"}
+            head |= {"model": name} if name not in ("linear", "clean") else {}
         write(self.path(study, dataset, name), head | content)
 
     def _dataset(self, dataset: str) -> None:
@@ -93,23 +125,35 @@ class Project:
             differs="Other years." if dataset in NOT_COMPARABLE else "",
             raw={"file.csv": "ab" * 32},
             split="TaskShare",
-            features=[{"name": f"x{i}"} for i in range(int(size["features"]))],
+            keys={"edition": "paper"},
+            seeds={"data": 1, "split": 2},
+            features=self._features(dataset, int(size["features"])),
+            target="target",
+            unit="units",
+            task="task",
             std=size["std"],
             rows={"train": int(size["train"]), "test": int(size["test"]), "leaked": 3},
             tasks=about | fill,
             content_sha256="0" * 64,
         )
 
+    def _features(self, dataset: str, count: int) -> list[dict]:
+        names = [FEATURES.get(dataset, "x"), *(f"x{i}" for i in range(1, count))]
+        return [{"name": name, "kind": "number", "unit": ""} for name in names]
+
+    def _scored(self, rmse: float, std: float, tasks: list[str]) -> dict:
+        by_task = {task: rmse * self.random.lognormvariate(0, 0.3) for task in tasks}
+        return {"rmse": rmse, "normalised": rmse / std, "task_rmse": by_task}
+
     def _outcome(self, rmse: float, std: float, tasks: list[str]) -> dict:
         return {
+            **self._scored(rmse, std, tasks),
             "seed": 1,
-            "rmse": rmse,
-            "normalised": rmse / std,
+            "hyperparameters": BEST,
             "restarts": 0,
             "peak_rate": 0.1,
             "epochs": 40,
             "finished": "the last epoch",
-            "task_rmse": {task: rmse * self.random.lognormvariate(0, 0.3) for task in tasks},
         }
 
     def _base(self, dataset: str, tasks: list[str]) -> None:
@@ -119,26 +163,9 @@ class Project:
             "linear",
             dataset,
             "linear",
-            **{
-                m: self._outcome(errors[m], std, tasks) | {"converged": True} for m in ("lr", "lme")
-            },
+            rows=ROWS,
+            **{m: self._scored(errors[m], std, tasks) | {"converged": True} for m in ("lr", "lme")},
         )
-        best = {
-            "peak_rate": 0.2,
-            "width": 80,
-            "lambda_shared": 1e-9,
-            "lambda_task": 1e-8,
-            "task_dim": 6,
-        }
-        trials = [
-            {
-                "settings": best,
-                "score": 1.2 / (i + 1) + 0.1 * (i % 3),
-                "restarts": 0,
-                "diverged": i == 3,
-            }
-            for i in range(25)
-        ]
         curve = {
             "epoch": list(range(1, 41)),
             "loss": [1 / (i + 1) for i in range(40)],
@@ -147,12 +174,13 @@ class Project:
         cells = [[i, min(39, max(0, i + self.random.randint(-3, 3))), i + 1] for i in range(40)]
         cells = sorted({(i, j): [i, j, n] for i, j, n in cells}.values())
         for model in ("lc", "cs", "ll", "fs"):
-            self.save("tune", dataset, model, best=best, score=0.2, evaluations=trials)
+            self.save("tune", dataset, model, **SEARCH)
             self.save(
                 "train",
                 dataset,
                 model,
-                hyperparameters=best,
+                rows=ROWS,
+                plan={},
                 **self._outcome(errors[model], std, tasks),
                 curve=curve,
                 observed_predicted={"low": -2.0, "high": 2.0, "bins": 40, "cells": cells},
@@ -164,18 +192,23 @@ class Project:
         repeats, sizes = printed("repeats", dataset), printed("sizes", dataset)
         for model in ("lc", "cs", "ll"):
             low, high = (repeats[f"{model} {end}"] * lc for end in ("min", "max"))
-            errors = [low + (high - low) * i / 9 for i in range(10)]
+            errors = [low, *(low + (high - low) * i / 9 for i in range(1, 9)), high]
+            restarts = [int(repeats[f"{model} diverged"]), *[0] * 9]
             self.save(
                 "repeats",
                 dataset,
                 model,
                 min=low,
                 max=high,
-                diverged=int(repeats[f"{model} diverged"]),
-                trainings=[{"rmse": error} for error in errors],
+                diverged=sum(restarts),
+                trainings=[
+                    {"seed": 1, "rmse": error, "restarts": n, "epochs": 40, "peak_rate": 0.1}
+                    for error, n in zip(errors, restarts, strict=True)
+                ],
             )
             fractions = {
                 share: self._outcome(sizes[f"{model} {share}"] * self.factor * std, std, tasks)
+                | {"rows": ROWS, "plan": {}, "search": SEARCH}
                 for share in ("0.5", "0.1")
             }
             self.save("sizes", dataset, model, fractions=fractions)
@@ -203,9 +236,15 @@ class Project:
             for d, ratio in printed("holdout", dataset).items()
             for share in SHARES
         ]
-        self.save("adapt", dataset, "lc", fits=fits, groups=[tasks[i::3] for i in range(3)])
+        groups = [tasks[i::3] for i in range(3)]
+        self.save("adapt", dataset, "lc", settings={}, groups=groups, fits=fits)
+        self.save("holdout", dataset, "lc", networks=[])
         clean = {m: self._outcome(lc * 1.4, std, tasks) for m in ("lc", "cs", "ll")}
-        self.save("clean", dataset, "clean", models=clean if dataset == "sarcos" else {})
+        rows = ROWS | {"leaked": 3}
+        self.save("clean", dataset, "clean", rows=rows, models=clean if dataset == "sarcos" else {})
+        for study, models in WITHOUT.items():
+            for model in models:
+                self.save(study, dataset, model, does_not_apply="it has no task parameters")
 
     def _fit(self, rmse: float, worse: float = 0.0) -> dict:
         objective = [5.0 + worse * self.random.random() for _ in range(4)]
@@ -232,14 +271,28 @@ class Project:
             "explorer": {
                 "target_mean": {t: float(place) for place, t in enumerate(tasks)},
                 "metric": [[4.0, 0.0], [0.0, 1.0]],
-                "response": {
-                    "feature": "x",
-                    "level": "sex female" if dataset == "death_rate" else "",
-                    "grid": grid,
-                    "beta": [beta, beta],
-                    "values": [
-                        [math.sin(6 * (g + b)) + c for g in grid] for b in beta for c in beta
-                    ],
+                "planes": [
+                    {
+                        "feature": feature,
+                        "grid": grid,
+                        "beta": [beta, beta],
+                        "levels": {
+                            level: [
+                                [math.sin(6 * (g + b)) + c + place for g in grid]
+                                for b in beta
+                                for c in beta
+                            ]
+                            for place, level in enumerate(levels)
+                        },
+                    }
+                    for feature in (FEATURES.get(dataset, "x"), "x1")
+                ],
+                "points": {
+                    "features": [FEATURES.get(dataset, "x"), "x1"],
+                    "tasks": {
+                        t: [[i % 2, i % len(levels), i / 4, i / 8, i / 6] for i in range(8)]
+                        for t in tasks
+                    },
                 },
             },
         }

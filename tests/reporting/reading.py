@@ -30,7 +30,7 @@ class Reader(HTMLParser):
             self.tables[self._table].append([])
         elif tag in ("td", "th"):
             self._cell = ""
-        elif tag == "span" and self._cell is not None:
+        elif tag == "span" and self._cell is not None and values.get("class") == "paper":
             self._cell += "\n"
         elif tag == "a":
             self.links.append(values["href"])

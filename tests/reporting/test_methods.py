@@ -2,18 +2,18 @@
 
 import pytest
 
-from pipeline.adaptation.objective import Prior
+from learned_context.new_tasks.objective import Prior
+from learned_context.search.tuning import DIVERGED_SCORE
+from learned_context.training.trainer import DIVERGED_LOSS
 from pipeline.files import Files
 from pipeline.reporting.choices import CHOICES
 from pipeline.reporting.pages.methods import value
 from pipeline.reporting.results import Results
-from pipeline.search.tuning import DIVERGED_SCORE
-from pipeline.training.trainer import DIVERGED_LOSS
 from tests.conftest import ROOT
 
 HERE = {choice.topic: choice.here for choice in CHOICES}
 KEYS = [key for choice in CHOICES for key in choice.keys]
-WHAT_RUNS = {"profile", "datasets", "models", "compared", "varied"}
+WHAT_RUNS = {"profile", "datasets", "models", "base_only"}
 """Which studies run on what: no choice about the method."""
 
 

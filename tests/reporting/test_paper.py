@@ -5,7 +5,7 @@ import shutil
 import pytest
 import yaml
 
-from pipeline.errors import UserError
+from learned_context.errors import UserError
 from pipeline.files import Files
 from pipeline.reporting.paper import load_paper
 from tests.conftest import ROOT
@@ -61,13 +61,13 @@ def change(tmp_path, **sections):
 
 
 def test_a_note_of_no_cell_is_an_error(tmp_path):
-    files = change(tmp_path, notes=[{"cell": "base/frequenzy/lc", "note": "why"}])
+    files = change(tmp_path, notes=[{"cell": "base/frequenzy/lc", "note": "why", "command": "x"}])
     with pytest.raises(UserError, match="'base/frequenzy/lc' fits no cell"):
         load_paper(files)
 
 
 def test_a_note_for_one_profile_is_none_for_another(tmp_path):
-    note = {"cell": "base/frequency/lc", "profile": "smoke", "note": "minutes"}
+    note = {"cell": "base/frequency/lc", "profile": "smoke", "note": "minutes", "command": "x"}
     paper = load_paper(change(tmp_path, notes=[note]))
     found = {
         profile: {cell.note for cell in paper.cells(profile)} for profile in ("smoke", "paper")
@@ -76,7 +76,7 @@ def test_a_note_for_one_profile_is_none_for_another(tmp_path):
 
 
 def test_a_note_for_no_profile_is_an_error(tmp_path):
-    note = {"cell": "base/frequency/lc", "profile": "workstatoin", "note": "why"}
+    note = {"cell": "base/frequency/lc", "profile": "workstatoin", "note": "why", "command": "x"}
     with pytest.raises(UserError, match="no profile 'workstatoin'; valid: paper, smoke, work"):
         load_paper(change(tmp_path, notes=[note]))
 
@@ -85,3 +85,34 @@ def test_a_number_without_tolerance_is_an_error(tmp_path):
     files = change(tmp_path, tolerances=[{"cells": "base/*", "reason": "why"}])
     with pytest.raises(UserError, match=r"none fits datasets/.*/features"):
         load_paper(files)
+
+
+def test_a_note_without_a_command_is_an_error(tmp_path):
+    files = change(tmp_path, notes=[{"cell": "base/frequency/lc", "note": "why"}])
+    with pytest.raises(UserError, match=r"notes\[0\].command: missing"):
+        load_paper(files)
+
+
+def test_a_tolerance_of_one_edition_is_none_of_another(paper):
+    found = {
+        edition: {cell.name: cell for cell in paper.cells(editions={"sarcos": edition})}
+        for edition in ("paper", "recovered_rows")
+    }
+    assert found["recovered_rows"]["base/sarcos/lc"].bound
+    assert not found["paper"]["base/sarcos/lc"].bound
+    assert not found["recovered_rows"]["base/sarcos/lme"].bound
+    assert not found["recovered_rows"]["base/schools/lc"].bound
+
+
+def test_inputs_are_no_results_and_a_network_in_two_tables_is_one(paper):
+    cells = list(paper.cells())
+    assert sum(cell.kind == "input" for cell in cells) == 50 + 10 + 30
+    same = {cell.name: cell.same_as for cell in cells if cell.same_as}
+    assert len(same) == 30 and same["sizes/schools/ll 1.0"] == "base/schools/ll"
+
+
+def test_reasons_fit_their_number(paper):
+    cells = {cell.name: cell for cell in paper.cells(editions={"sarcos": "recovered_rows"})}
+    assert "synthetic" in cells["datasets/frequency/std"].reason
+    assert not any("synthetic" in cells[f"datasets/{d}/std"].reason for d in ("schools", "sarcos"))
+    assert "restarts" in cells["repeats/frequency/lc diverged"].reason

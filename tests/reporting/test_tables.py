@@ -16,11 +16,11 @@ def test_table_2_is_what_the_result_files_say(report):
         linear = json.loads((report.root / f"results/linear/{folder.name}/linear.json").read_text())
         errors |= {name: linear[name]["rmse"] for name in ("lme", "lr")}
         order = ("lc", "cs", "ll", "lme", "lr", "fs")
-        expected[folder.name] = [f"{errors[m]:,.3f}".replace(",", " ") for m in order]
+        expected[folder.name] = [f"{errors[m]:.3f}" for m in order]
     header, *rows = Reader((report.root / "reports/base.html").read_text()).tables["table_2"]
-    assert header == ["Dataset", "LC", "CS", "LL", "LME", "LR", "FS"]
+    assert header == ["Dataset", "LC", "CS", "LL", "LME", "LR", "FS", "Unit"]
     shown = {
-        row[0].rstrip("†").lower().replace(" ", "_"): [cell.split("\n")[0] for cell in row[1:]]
+        row[0].rstrip("†").lower().replace(" ", "_"): [cell.split("\n")[0] for cell in row[1:-1]]
         for row in rows
     }
     assert shown == expected
@@ -28,22 +28,27 @@ def test_table_2_is_what_the_result_files_say(report):
 
 def test_the_best_of_a_row_is_bold(report):
     html = (report.root / "reports/base.html").read_text()
-    row = re.search(r"<td[^>]*>Frequency</td>.*?</tr>", html, re.S).group()
+    row = re.search(r"<th[^>]*>Frequency</th>.*?</tr>", html, re.S).group()
     assert re.findall(r"<b>(.*?)</b>", row) == ["0.117"]
 
 
 def test_the_papers_number_stands_beside_ours(report):
-    header, *rows = Reader((report.root / "reports/sizes.html").read_text()).tables["table_4"]
+    groups, header, *rows = Reader((report.root / "reports/sizes.html").read_text()).tables[
+        "table_4"
+    ]
+    assert groups[1:] == ["100% of the rows", "50% of the rows", "10% of the rows"]
     row = next(row for row in rows if row[0] == "Bike sharing")
-    assert row[header.index("LL 10%")] == "0.77\n0.70"  # ours is 1.1 times the paper's
+    assert header[-1] == "LL" and row[-1] == "0.77\n0.70"  # ours is 1.1 times the paper's
 
 
-def test_an_edition_that_is_not_the_papers_is_marked_everywhere(report):
+def test_an_edition_that_is_not_the_papers_is_marked_and_linked_to_the_glossary(report):
     for page in ("base", "repeats", "sizes", "dimension", "holdout", "search", "data", "index"):
-        text = Reader((report.root / f"reports/{page}.html").read_text()).text
-        assert "Obesity†" in text, page
-        assert "Other years. Taken as not comparable" in text, page
-        assert not re.search(r"Obesity(?!†|, edition)", text), page
+        html = (report.root / f"reports/{page}.html").read_text()
+        assert '<a href="data.html#obesity">Obesity†</a>' in html, page
+        assert not re.search(r">Obesity<", html), page
+    glossary = (report.root / "reports/data.html").read_text().partition('id="obesity"')[2]
+    assert "Other years." in glossary
+    assert "Its numbers are not compared with the paper&#39;s." in glossary
 
 
 def test_the_csv_has_ours_in_full_and_the_papers(report):
@@ -57,7 +62,7 @@ NASTY = Table(
     "nasty",
     "a caption with 100% of $x_1$",
     ("Task", "Error"),
-    [[Cell("<script>a|b & c_d</script>", title='"><b>'), Cell("1.0", 1.0, "2.0", bold=True)]],
+    [[Cell("<script>a|b & c_d</script>", why='"><b>'), Cell("1.0", 1.0, "2.0", bold=True)]],
 )
 
 
@@ -65,7 +70,7 @@ def test_names_from_data_are_harmless_in_every_form():
     html = NASTY.html("folder")
     assert "<script>" not in html
     assert "&lt;script&gt;a|b &amp; c_d" in html
-    assert '"&#34;&gt;&lt;b&gt;"' in html
+    assert "<p>&#34;&gt;&lt;b&gt;</p>" in html
     assert r"\<script\>a\|b & c\_d\</script\> | **1.0** (2.0)" in NASTY.markdown()
     assert r"\textless{}script\textgreater{}a|b \& c\_d" in NASTY.tex()
     assert r"100\% of \$x\_1\$" in NASTY.tex()

@@ -6,12 +6,26 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from learned_context.errors import UserError
+from pipeline import checked
+from pipeline.commands.prepare import describe
 from pipeline.datasets import splits
-from pipeline.datasets.table import Feature, Table
-from pipeline.errors import UserError
-from pipeline.files import write_json
-from pipeline.stages.prepare import describe
+from pipeline.datasets.table import Feature, TaskTable
+from pipeline.files import Files, write_json
+from pipeline.tables.description import TableDescription
 from pipeline.tables.prepared import Prepared
+
+ORIGIN = {
+    "dataset": "toy",
+    "edition": "own",
+    "comparable": False,
+    "differs": "",
+    "raw": {},
+    "split": "TaskShare",
+    "keys": {},
+    "seeds": {"data": 1, "split": 1},
+    "content_sha256": "0",
+}
 
 
 @pytest.fixture
@@ -26,9 +40,9 @@ def prepared() -> Prepared:
         }
     )
     features = (Feature("size"), Feature("colour", "category"))
-    table = Table(raw, features, "y", "", "letter")
+    table = TaskTable(raw, features, "y", "", "letter")
     frame = splits.split(raw, ["size", "colour"], splits.TaskShare(0.8), 1, "toy")
-    return Prepared(frame, describe(table, frame))
+    return Prepared(frame, TableDescription.model_construct(**ORIGIN, **describe(table, frame)))
 
 
 def test_selections_part_the_rows(prepared: Prepared) -> None:
@@ -65,18 +79,23 @@ def test_encoding(prepared: Prepared) -> None:
 
 
 def test_damaged_files(prepared: Prepared, tmp_path: Path) -> None:
-    table, info = tmp_path / "table.parquet", tmp_path / "table.json"
-    write_json(info, prepared.info)
+    files = Files(tmp_path)
+    table, info = files.table("toy"), files.table_info("toy")
+    checked.write(info, prepared.info)
     with pytest.raises(UserError, match=r"table.parquet: does not exist; `dvc repro` makes it"):
-        Prepared.read(table, info)
+        Prepared.read(files, "toy")
+    table.parent.mkdir(parents=True)
     table.write_bytes(b"PAR1")
     with pytest.raises(UserError, match=r"table.parquet: not a readable parquet table \("):
-        Prepared.read(table, info)
+        Prepared.read(files, "toy")
     prepared.frame.drop(columns="group").to_parquet(table)
     with pytest.raises(UserError) as caught:
-        Prepared.read(table, info)
+        Prepared.read(files, "toy")
     assert str(caught.value) == f"{table}: no column 'group'; delete it and run `dvc repro`"
-    write_json(info, {"features": []})
+    write_json(
+        info,
+        {key: value for key, value in checked.as_json(prepared.info).items() if key != "tasks"},
+    )
     with pytest.raises(UserError) as caught:
-        Prepared.read(table, info)
-    assert str(caught.value) == f"{info}: no entry 'tasks'; run `dvc repro` to write it again"
+        Prepared.read(files, "toy")
+    assert str(caught.value).startswith(f"{info}: tasks: field required; ")

@@ -1,0 +1,52 @@
+"""The paper's budget on a tiny case: which trainings, and none of them twice."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+
+from benchmarks.paper_budget import Setting, fill, paper_plan, run, settings_of
+from learned_context.training.trainer import Hyperparameters, Plan
+from pipeline.files import Files
+from tests.conftest import ROOT
+from tests.learned_context.training.test_trainer import waves
+
+OURS = Setting(Hyperparameters(0.05, 8, 1e-8, 1e-6, 2), Plan(epochs=10, batches=4), seed=3)
+
+
+def test_the_papers_plan_changes_the_budget_alone():
+    plan = paper_plan(Files(ROOT), OURS.plan, 4000)
+    assert (plan.epochs, plan.batches) == (10_000, 2)
+    assert replace(plan, epochs=10, batches=4) == OURS.plan
+    assert paper_plan(Files(ROOT), OURS.plan, 200_000).batches == 20
+
+
+def test_larger_widths_are_trained_and_smaller_ones_are_not():
+    found = settings_of(OURS, replace(OURS.plan, epochs=20), [4, 8, 16])
+    assert list(found) == ["workstation", "paper", "paper, width 16"]
+    assert found["workstation"] == OURS
+    assert found["paper, width 16"].hyper == replace(OURS.hyper, width=16)
+    assert found["paper, width 16"].plan.epochs == 20
+
+
+def test_a_training_of_the_same_setting_is_not_made_again():
+    rows = waves()
+    odd = np.arange(len(rows)) % 5 == 0
+    made = []
+
+    def make(setting):
+        made.append(setting)
+        return run((rows.take(~odd), rows.take(odd)), 6, "lc", 2.0, setting)
+
+    wanted = settings_of(OURS, replace(OURS.plan, epochs=20), [])
+    first = dict(fill({}, wanted, make))
+    assert made == list(wanted.values())
+    assert [one["epochs_allowed"] for one in first.values()] == [10, 20]
+    assert first["workstation"]["normalised"] == first["workstation"]["rmse"] / 2.0
+    assert first["workstation"]["train_rmse"] > 0
+    kept = json.loads(json.dumps(first))  # as the file gives them back
+    assert dict(fill(kept, wanted, make)) == kept and len(made) == 2
+    other = wanted | {"paper": replace(wanted["paper"], seed=4)}
+    again = dict(fill(kept, other, make))
+    assert len(made) == 3 and again["workstation"] == kept["workstation"]
+    assert again["paper"]["rmse"] != kept["paper"]["rmse"]

@@ -1,0 +1,29 @@
+"""scikit-learn's own checks, with a short training; the slow test runs them with the defaults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+
+from learned_context.estimator import LearnedContextRegressor
+
+SHORT = {"quality": "fast", "width": 16, "epochs": 120}
+
+
+@parametrize_with_checks(
+    [
+        LearnedContextRegressor(**SHORT),
+        LearnedContextRegressor(kind="ll", **SHORT),
+        LearnedContextRegressor(**SHORT, optimizer="sgd", members=1),
+    ]
+)
+def test_check(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["lc", "cs", "ll", "fs"])
+def test_the_defaults_pass_too(kind: Any) -> None:
+    check_estimator(LearnedContextRegressor(kind=kind))

@@ -1,0 +1,29 @@
+"""Every architecture through every study: nothing but the list `models` names them."""
+
+import pytest
+
+from learned_context.networks.registry import ARCHITECTURES
+from pipeline import settings
+from pipeline.files import Files
+from pipeline.studies import STUDIES
+from pipeline.studies.framework.results import DoesNotApply
+from tests import small_study
+
+
+@pytest.mark.slow
+def test_one_list_takes_every_architecture_through_every_study(tmp_path):
+    models = list(ARCHITECTURES)
+    assert {"lc", "cs", "ll", "fs", "film"} <= set(models)
+    folder = small_study.make_project(tmp_path, models=models, base_only=[])
+    small_study.run(folder)
+    files = Files(folder)
+    params = settings.load(files).params
+    for study in STUDIES.values():
+        for model in study.models(params):
+            result = study.read(files, "frequency", model)
+            has_no_part = model and study.reason_against(model)
+            assert isinstance(result, DoesNotApply) == bool(has_no_part), (study.name, model)
+    for study in ("dimension", "holdout", "adapt", "illustrate"):
+        result = STUDIES[study].read(files, "frequency", "fs")
+        assert result.does_not_apply == "a fully shared network has no task parameters"
+        assert not isinstance(STUDIES[study].read(files, "frequency", "film"), DoesNotApply)
