@@ -20,6 +20,8 @@ class Architecture:
     knows_task: bool
     has_task_parameters: bool
     """Whether every task has a vector beta of parameters, which a new task can be given."""
+    has_context: bool
+    """Whether these parameters pass nonlinear units; a last layer's do not."""
 
     @property
     def hyperparameters(self) -> tuple[str, ...]:
@@ -32,11 +34,11 @@ _HERE = "learned_context.networks"
 ARCHITECTURES: dict[str, Architecture] = {
     entry.name: entry
     for entry in (
-        Architecture("lc", "learned context", f"{_HERE}.learned_context", True, True),
-        Architecture("cs", "context sensitive", f"{_HERE}.context_sensitive", True, False),
-        Architecture("ll", "last layer", f"{_HERE}.last_layer", True, True),
-        Architecture("fs", "fully shared", f"{_HERE}.fully_shared", False, False),
-        Architecture("film", "feature-wise linear modulation", f"{_HERE}.film", True, True),
+        Architecture("lc", "learned context", f"{_HERE}.learned_context", True, True, True),
+        Architecture("cs", "context sensitive", f"{_HERE}.context_sensitive", True, False, False),
+        Architecture("ll", "last layer", f"{_HERE}.last_layer", True, True, False),
+        Architecture("fs", "fully shared", f"{_HERE}.fully_shared", False, False, False),
+        Architecture("film", "feature-wise linear modulation", f"{_HERE}.film", True, True, True),
     )
 }
 

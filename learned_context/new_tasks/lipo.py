@@ -18,6 +18,10 @@ from learned_context.new_tasks.objective import Floats, Problem
 from learned_context.search.solver import Maximiser
 from learned_context.training.trainer import one_thread
 
+SAMPLES = 1000
+"""The network evaluates the points of many tasks at once, so most of the time is the solver's:
+with dlib's own 5000 samples it is several times as slow, and finds no better points
+(benchmarks/lipo_samples.py)."""
 NARROWEST = 1e-3
 """A side of the box is no shorter: dlib refuses equal bounds (a parameter that is not used)."""
 
@@ -30,14 +34,17 @@ class Found:
     objective: Floats
 
 
-def fit(problem: Problem, base: Any, evaluations: int, seed: int = 0) -> Found:
+def fit(
+    problem: Problem, base: Any, evaluations: int, seed: int = 0, samples: int = SAMPLES
+) -> Found:
     """Minimise Equation 21 for every task; `base` are the base group's task parameters [m, d].
 
     The searches are independent, task j's seed being `seed` + j, but go in step: what they ask
     for passes the network together.
     """
     lower, upper = box(np.asarray(base, dtype=np.float64), problem.prior.mean)
-    solvers = [Maximiser(lower.tolist(), upper.tolist(), seed + j) for j in range(problem.tasks)]
+    corners = lower.tolist(), upper.tolist()
+    solvers = [Maximiser(*corners, seed + j, samples=samples) for j in range(problem.tasks)]
     best = Found(np.zeros((problem.tasks, len(lower))), np.full(problem.tasks, np.inf))
     with one_thread(problem.device), torch.no_grad():
         for _ in range(evaluations):

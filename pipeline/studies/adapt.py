@@ -14,7 +14,7 @@ from pipeline.checked import Checked, Count, Error, Some, same_length
 from pipeline.studies.framework.results import StudyResult
 from pipeline.studies.plumbing.basis import Basis, Expectation, Expectations
 from pipeline.studies.plumbing.costs import Work
-from pipeline.studies.plumbing.study import Study, Upstream, needs_task_parameters
+from pipeline.studies.plumbing.study import Study, Upstream, needs_context
 from pipeline.tables.selection import GROUPS
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pipeline.studies.holdout import HoldoutNetwork, HoldoutResult
 
 
-SOLVER = 1.2e-3
+SOLVER = 3e-4
 """Seconds of LIPO's solver for one point."""
 ROUNDED = 1e-4
 """Errors of held-out tasks are kept with five digits."""
@@ -180,7 +180,7 @@ STUDY = Study(
     result=AdaptResult,
     compute=compute,
     cost=cost,
-    why_not=needs_task_parameters,
+    why_not=needs_context,
     inputs={"holdout": Upstream("holdout", networks=True)},
     params=("categories", "seeds.train"),
     profile=("holdout", "train.device"),

@@ -10,7 +10,7 @@ from pipeline.settings import SETTINGS_FROM
 from pipeline.studies.framework.results import StudyResult, TrainingOutcome
 from pipeline.studies.plumbing.basis import Basis, Expectation, Expectations
 from pipeline.studies.plumbing.costs import Work
-from pipeline.studies.plumbing.study import Study, Upstream, needs_task_parameters
+from pipeline.studies.plumbing.study import Study, Upstream, needs_context
 from pipeline.tables.selection import GROUPS
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ STUDY = Study(
     result=HoldoutResult,
     compute=compute,
     cost=cost,
-    why_not=needs_task_parameters,
+    why_not=needs_context,
     networks="several",
     inputs={"sizes": Upstream("sizes")},
     params=("categories", "network", "schedule", "seeds.train"),

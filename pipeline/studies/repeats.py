@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field, model_validator
 
 from pipeline.checked import Checked, Count, Error
-from pipeline.studies.framework.results import StudyResult, TrainingOutcome
+from pipeline.studies.framework.results import StudyResult
 from pipeline.studies.plumbing.basis import Basis, Expectation, Expectations
 from pipeline.studies.plumbing.study import Study, Upstream
 
@@ -52,19 +52,8 @@ class RepeatsResult(StudyResult):
 def compute(experiment: Experiment, tuned: TuneResult, base: TrainResult) -> RepeatsResult:
     count, model = experiment.settings.profile.repeats, experiment.model
     rows, test = experiment.prepared.train_rows(), experiment.prepared.test_rows()
-    outcomes: list[TrainingOutcome] = [base]
-    for number in range(1, count):
-        outcomes.append(
-            experiment.train(
-                str(number),
-                rows,
-                test,
-                tuned.best,
-                experiment.seed("train", model, 1.0, number),
-                f"training {number + 1} of {count}",
-                TrainingOutcome,
-            )
-        )
+    seeds = {str(n): experiment.seed("train", model, 1.0, n) for n in range(1, count)}
+    outcomes = [base, *experiment.train_again(seeds, rows, test, tuned.best)]
     fields = RepeatedTraining.model_fields
     trainings = [
         RepeatedTraining(**{name: getattr(outcome, name) for name in fields})

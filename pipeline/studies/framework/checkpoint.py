@@ -20,9 +20,15 @@ class Checkpoint:
         """The folder's name depends on all that decides the result."""
         self.folder = folder
 
+    def has(self, name: str) -> bool:
+        return self._part(name).exists()
+
+    def _part(self, name: str) -> Path:
+        return self.folder / f"{name}.json"
+
     def part(self, name: str, kind: type[C], compute: Callable[[], C]) -> C:
         """A part of the result; computed unless it is here already."""
-        path = self.folder / f"{name}.json"
+        path = self._part(name)
         if not path.exists():
             checked.write(path, compute())
         return checked.read(path, kind, "delete it and run the stage again")

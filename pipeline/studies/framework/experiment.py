@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -13,7 +13,13 @@ import torch
 from learned_context import metrics
 from learned_context.rows import Rows
 from learned_context.training.devices import choose_device
-from learned_context.training.trainer import Hyperparameters, Plan, Trained, train
+from learned_context.training.trainer import (
+    Hyperparameters,
+    Plan,
+    Trained,
+    train,
+    train_members,
+)
 from pipeline.settings import Settings
 from pipeline.studies.framework import plans
 from pipeline.studies.framework.checkpoint import Checkpoint
@@ -97,41 +103,78 @@ class Experiment:
         label: str,
         kind: type[O],
         model: str = "",
+        trained: Trained | None = None,
         **more: Callable[[TestedTraining], Any],
     ) -> O:
         """A final training on the given rows at the profile's full budget, and its test.
 
         It is kept in the checkpoint by its name. `more` are the fields of the outcome that only
-        one study has, as functions of the training.
+        one study has, as functions of the training. `trained`: the network, if it
+        is there already.
         """
-        hyper = Hyperparameters(**settings.model_dump())
 
         def compute() -> tuple[O, Trained]:
-            trained = train(
-                self.rows.take(rows),
-                len(self.tasks),
-                model or self.model,
-                hyper,
-                self.final_plan(len(rows)),
+            network = trained or train(
+                *self._given(rows, settings, model or self.model),
                 seed,
                 self.device,
                 self.progress.training(f"{self.dataset} {model or self.model} {label}".strip()),
             )
             observed = self.rows.take(test)
-            training = TestedTraining(trained, observed, trained.predict(observed))
+            training = TestedTraining(network, observed, network.predict(observed))
             outcome = kind(
                 seed=seed,
                 hyperparameters=settings,
                 **self.scores(observed, training.predicted),
-                restarts=trained.restarts,
-                peak_rate=trained.peak_rate,
-                epochs=len(trained.losses),
-                finished=trained.finished,
+                restarts=network.restarts,
+                peak_rate=network.peak_rate,
+                epochs=len(network.losses),
+                finished=network.finished,
                 **{field: value(training) for field, value in more.items()},
             )
-            return outcome, trained
+            return outcome, network
 
         return self.checkpoint.training(name, kind, compute)
+
+    def train_again(
+        self, seeds: Mapping[str, int], rows: np.ndarray, test: np.ndarray, settings: ChosenSettings
+    ) -> list[TrainingOutcome]:
+        """Like `train` for each of the names, with its seed.
+
+        A GPU trains them side by side: one small network leaves it idle. A CPU core does not gain
+        by that at the study's sizes (benchmarks/members.py).
+        """
+        side_by_side: dict[str, Trained] = {}
+        missing = [name for name in seeds if not self.checkpoint.has(name)]
+        if missing and self.device.type != "cpu":
+            label = f"{self.dataset} {self.model} {len(missing)} trainings side by side"
+            several = train_members(
+                *self._given(rows, settings, self.model),
+                [seeds[name] for name in missing],
+                self.device,
+                self.progress.training(label),
+            )
+            side_by_side = dict(zip(missing, several, strict=True))
+        return [
+            self.train(
+                name,
+                rows,
+                test,
+                settings,
+                seed,
+                f"training {number} of {len(seeds)}",
+                TrainingOutcome,
+                trained=side_by_side.get(name),
+            )
+            for number, (name, seed) in enumerate(seeds.items(), 1)
+        ]
+
+    def _given(
+        self, rows: np.ndarray, settings: ChosenSettings, model: str
+    ) -> tuple[Rows, int, str, Hyperparameters, Plan]:
+        """What a training is given besides its seed."""
+        hyper = Hyperparameters(**settings.model_dump())
+        return self.rows.take(rows), len(self.tasks), model, hyper, self.final_plan(len(rows))
 
     def described(self, rows: np.ndarray, test: np.ndarray) -> dict[str, Any]:
         """The fields of a result that say what a final training was given."""

@@ -42,6 +42,13 @@ def needs_task_parameters(architecture: Architecture) -> str:
     return f"a {architecture.title} network has no task parameters"
 
 
+def needs_context(architecture: Architecture) -> str:
+    """The paper's hold-out study is about a learned context."""
+    if architecture.has_context:
+        return ""
+    return f"a {architecture.title} network has no learned context"
+
+
 @dataclass(frozen=True)
 class Study(Generic[R]):
     name: str
