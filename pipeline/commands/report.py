@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from learned_context.errors import UserError
+from pipeline import settings
 from pipeline.files import Files
 from pipeline.reporting import site
 from pipeline.reporting.notebooks import run_notebook
@@ -28,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     files = Files()
+    settings.load(files)  # before a notebook fails for the lack of them
     if arguments.readme:
         from pipeline.reporting import readme
         from pipeline.reporting.results import Results

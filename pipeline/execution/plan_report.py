@@ -64,7 +64,7 @@ def show(plan: RunPlan, workers: int, console: Console) -> None:
     console.print(
         f"{len(plan.work)} stages to run, {plan.fresh} up to date: "
         f"{duration(plan.total_seconds)} of work, "
-        f"about {duration(plan.wall_seconds(workers))} on {workers} workers.",
+        f"{duration(plan.wall_seconds(workers))} on {workers} workers.",
         soft_wrap=True,
     )
 

@@ -28,7 +28,12 @@ def pages(root: Path) -> dict[str, PageEntry]:
     found = []
     for path in sorted((root / NOTEBOOKS).glob("*.ipynb")):
         content = read_json(path)
-        declared = content.get("metadata", {}).get("page") if isinstance(content, dict) else None
+        metadata = content.get("metadata", {}) if isinstance(content, dict) else None
+        if not isinstance(metadata, dict):
+            raise UserError(
+                f"{path}: not a readable notebook; restore it with `git checkout {path}`"
+            )
+        declared = metadata.get("page")
         if declared is None:
             continue  # a notebook that is no page
         try:

@@ -195,5 +195,4 @@ def test_an_unknown_page_is_an_error_that_lists_the_pages(capsys):
     with working_in(ROOT):
         assert main(["report", "bass"]) == 2
     error = capsys.readouterr().err
-    assert "no page 'bass', reports/notebooks/bass.ipynb is none or does not exist" in error
-    assert "valid: index, check, arena, explore, base" in error
+    assert "no page 'bass'; valid: index, check, arena, explore, base" in error

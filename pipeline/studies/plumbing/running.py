@@ -117,7 +117,12 @@ def _compute(
             progress=progress,
             upstream_network=upstream_network,
         )
-        result: StudyResult = study.compute(experiment, **inputs)
+        try:
+            result: StudyResult = study.compute(experiment, **inputs)
+        except OSError as error:
+            if error.filename is None:  # a write to an open file does not name it
+                error.filename = str(checkpoint.folder)
+            raise
     if study.networks != "none":
         _deliver(checkpoint.networks(), study.networks_path(files, dataset, model))
     checkpoint.clear()
