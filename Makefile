@@ -7,7 +7,7 @@ READY := $(VENV)/.installed
 RUN := PATH="$(abspath $(VENV))/bin:$$PATH"
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo run plan test test-slow coverage kills mutation audit lint audit-deps gpu-check bench lock clean site
+.PHONY: help install demo run plan test test-slow coverage kills mutation audit lint audit-deps gpu-check bench arena lock clean site
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -70,6 +70,13 @@ gpu-check: $(READY) ## try a GPU: correct, how fast, hours for the paper profile
 
 bench: $(READY) ## speed, as ratios taken in one run, into results/benchmarks
 	$(RUN) python benchmarks/training.py
+
+ARENA := build/arena
+arena: ## the estimator against its rivals, hours: installs them into build/arena; resumable
+	test -x $(ARENA)/bin/python || $(PYTHON) -m venv $(ARENA)
+	$(ARENA)/bin/pip install --quiet --disable-pip-version-check -c requirements.lock '.[study,bench,arena]'
+	$(ARENA)/bin/python -m benchmarks.arena run
+	$(ARENA)/bin/python -m benchmarks.arena summary
 
 lock: ## write requirements.lock from the ranges in pyproject.toml
 	rm -rf build/lock && $(PYTHON) -m venv build/lock

