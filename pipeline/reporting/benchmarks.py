@@ -12,7 +12,7 @@ from typing import Any
 from learned_context.errors import UserError
 from pipeline.files import Files, read_json
 from pipeline.reporting.blocks import Cell, Table
-from pipeline.reporting.cells import lowest, number
+from pipeline.reporting.cells import number
 
 
 def tables(files: Files, *names: str) -> str:
@@ -145,26 +145,23 @@ def _estimator(found: Any) -> Table:
     )
 
 
-def _others(found: Any) -> Table:
-    names = list(dict.fromkeys(name for one in found.values() for name in one["contestants"]))
-    rows = []
-    for dataset, one in found.items():
-        errors = {name: cell["rmse"] for name, cell in one["contestants"].items()}
-        best = lowest(errors)
-        cells = [
-            Cell(
-                f"{errors[name]:.3f} ({one['contestants'][name]['seconds']:.0f} s)",
-                bold=name in best,
-            )
-            if name in errors
-            else Cell("–")
-            for name in names
+def _lipo_samples(found: Any) -> Table:
+    many, few = found["samples"]
+    rows = [
+        [
+            number(one["task_dim"], 0),
+            _percent(one["share"]),
+            number(one["times_as_fast"], 2),
+            number(one["median_difference"], 2),
+            number(one["median_objective"], 1),
         ]
-        rows.append([Cell(dataset), *cells])
+        for one in found["cells"]
+    ]
     return Table(
-        "others",
-        "Test error, and processor time of fit and predict, beside what else one could pick",
-        ("Dataset", *names),
+        "lipo_samples",
+        f"LIPO on {found['tasks']} held-out tasks of frequency: {few} samples a point beside "
+        f"dlib's own {many}",
+        ("Task parameters", "Rows", "Times as fast", "Median difference", "Of an objective of"),
         rows,
     )
 
@@ -249,10 +246,10 @@ TABLES: dict[str, Callable[[Any], Table]] = {
     "training": _training,
     "quality": _quality,
     "holdout": _holdout,
+    "lipo_samples": _lipo_samples,
     "members": _members,
     "estimator": _estimator,
     "defaults": _defaults,
-    "others": _others,
     "runner": _runner,
     "kills": _kills,
     "tamperings": _tamperings,

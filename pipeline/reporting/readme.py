@@ -166,9 +166,9 @@ def benchmarks_blocks(results: Results) -> dict[str, str]:
         "members",
         "quality",
         "holdout",
+        "lipo_samples",
         "estimator",
         "defaults",
-        "others",
         "runner",
     )
     return {"measured": benchmarks.tables(results.files, *names)}
