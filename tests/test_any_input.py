@@ -98,7 +98,7 @@ def test_damage_to_a_file_that_people_write(written: Path, name: str, data: st.D
 
 @pytest.fixture(scope="module")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return Project(tmp_path_factory.mktemp("reported"), 1.0, ("inflation",))
+    return Project(tmp_path_factory.mktemp("reported"), 1.0, ("inflation",)).make()
 
 
 def read_results(root: Path) -> None:

@@ -60,6 +60,12 @@ class ModelStyle:
     title: str
     colour: str
     marker: str
+    in_paper: bool = True
+
+    @property
+    def legend(self) -> str:
+        """For the key of a figure, which must say so where a model is not the paper's."""
+        return f"{self.label}, {self.title}" + ("" if self.in_paper else f" ({NOT_IN_PAPER})")
 
 
 # The palette of Okabe and Ito, which colour-blind readers can tell apart. LC in blue circles and
@@ -67,6 +73,9 @@ class ModelStyle:
 BLUE, GREEN, ORANGE, GREY = "#0072b2", "#009e73", "#d55e00", "#808890"
 PURPLE, YELLOW, SKY, BLACK = "#cc79a7", "#e69f00", "#56b4e9", INK
 
+NOT_IN_PAPER = "added by us, not in the paper"
+PAPERS_MODELS = ("lc", "cs", "ll", "lme", "lr", "fs")
+"""The columns of its Table 2. No other model is compared with a number of the paper."""
 LINEAR = {"lme": "linear mixed effects", "lr": "linear regression"}
 _DRAWN = {
     "lc": (BLUE, "o"),
@@ -75,8 +84,10 @@ _DRAWN = {
     "lme": (PURPLE, "^"),
     "lr": (YELLOW, "v"),
     "fs": (GREY, "X"),
+    "film": (SKY, "P"),
 }
-_SPARE = ((SKY, "P"), ("#8c564b", "*"), ("#4b0082", "h"), ("#117733", "<"))
+_SPELT = {"film": "FiLM"}
+_SPARE = (("#8c564b", "*"), ("#4b0082", "h"), ("#117733", "<"))
 
 
 def model_style(name: str) -> ModelStyle:
@@ -84,7 +95,8 @@ def model_style(name: str) -> ModelStyle:
     title = LINEAR.get(name) or ARCHITECTURES[name].title
     others = [model for model in ARCHITECTURES if model not in _DRAWN]
     colour, marker = _DRAWN.get(name) or _SPARE[others.index(name) % len(_SPARE)]
-    return ModelStyle(name.upper() if len(name) < 4 else name.capitalize(), title, colour, marker)
+    label = _SPELT.get(name) or (name.upper() if len(name) < 4 else name.capitalize())
+    return ModelStyle(label, title, colour, marker, name in PAPERS_MODELS)
 
 
 DIMENSION_COLOURS = {2: SKY, 4: BLUE, 8: BLACK, 1: YELLOW, 16: PURPLE}

@@ -11,13 +11,13 @@ from pydantic import Field, model_validator
 
 from learned_context.errors import UserError
 from pipeline.files import Files
-from pipeline.reporting.labels import HYPERPARAMETERS
+from pipeline.reporting.labels import HYPERPARAMETERS, PAPERS_MODELS
 from pipeline.settings import Section, load_section
 
 COMPARED = ("lc", "cs", "ll")
 COLUMNS = {
     "datasets": ("features", "tasks", "train", "test", "std"),
-    "base": ("lc", "cs", "ll", "lme", "lr", "fs"),
+    "base": PAPERS_MODELS,
     "repeats": tuple(f"{m} {what}" for m in COMPARED for what in ("min", "max", "diverged")),
     "sizes": tuple(f"{m} {share}" for share in ("1.0", "0.5", "0.1") for m in COMPARED),
     "holdout": ("2", "4", "8"),

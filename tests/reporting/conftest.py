@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.reporting.site import pages as site_pages
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Once
 from tests.reporting.arena import arena
 from tests.reporting.browser import Browser
 from tests.reporting.project import Project, write
@@ -45,15 +45,18 @@ def render(root: Path, *pages: str, notebooks: Path = ROOT) -> None:
 
 
 @pytest.fixture(scope="session")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def report(once: Once) -> Project:
     """All pages of a project with six datasets; read it, do not change it."""
-    project = Project(tmp_path_factory.mktemp("report"), 1.1, SOME)
-    benchmarks = project.root / "results/benchmarks"
-    write(benchmarks / "arena.json", arena())
-    for name in ("paper_budget", "inflation_splits"):
-        shutil.copy(ROOT / f"results/benchmarks/{name}.json", benchmarks)
-    render(project.root)
-    return project
+
+    def make(root: Path) -> None:
+        root.mkdir()
+        Project(root, 1.1, SOME).make()
+        write(root / "results/benchmarks/arena.json", arena())
+        for name in ("paper_budget", "inflation_splits"):
+            shutil.copy(ROOT / f"results/benchmarks/{name}.json", root / "results/benchmarks")
+        render(root)
+
+    return Project(once("report", make), 1.1, SOME)
 
 
 @pytest.fixture
@@ -61,7 +64,7 @@ def project(tmp_path: Path) -> Callable[..., Project]:
     def make(factor: float = 1.0, datasets: tuple[str, ...] = ()) -> Project:
         root = tmp_path / f"project-{len(list(tmp_path.iterdir()))}"
         root.mkdir()
-        return Project(root, factor, datasets)
+        return Project(root, factor, datasets).make()
 
     return make
 

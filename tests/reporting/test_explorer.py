@@ -37,6 +37,7 @@ SEEN = """
 @pytest.fixture(scope="module")
 def explored(tmp_path_factory):
     project = Project(tmp_path_factory.mktemp("explored"), datasets=("frequency", "death_rate"))
+    project.make()
     render(project.root, "explore")
     return project
 

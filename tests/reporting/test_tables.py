@@ -5,6 +5,9 @@ import json
 import re
 
 from pipeline.reporting.blocks import Cell, Table
+from pipeline.reporting.checking import check
+from pipeline.reporting.results import Results
+from tests.reporting.conftest import render
 from tests.reporting.reading import Reader
 
 
@@ -15,10 +18,10 @@ def test_table_2_is_what_the_result_files_say(report):
         errors = {p.stem: json.loads(p.read_text())["rmse"] for p in folder.glob("*.json")}
         linear = json.loads((report.root / f"results/linear/{folder.name}/linear.json").read_text())
         errors |= {name: linear[name]["rmse"] for name in ("lme", "lr")}
-        order = ("lc", "cs", "ll", "lme", "lr", "fs")
+        order = ("lc", "cs", "ll", "film", "lme", "lr", "fs")
         expected[folder.name] = [f"{errors[m]:.3f}" for m in order]
     header, *rows = Reader((report.root / "reports/base.html").read_text()).tables["table_2"]
-    assert header == ["Dataset", "LC", "CS", "LL", "LME", "LR", "FS", "Unit"]
+    assert header == ["Dataset", "LC", "CS", "LL", "FiLM*", "LME", "LR", "FS", "Unit"]
     shown = {
         row[0].rstrip("†").lower().replace(" ", "_"): [cell.split("\n")[0] for cell in row[1:-1]]
         for row in rows
@@ -30,6 +33,28 @@ def test_the_best_of_a_row_is_bold(report):
     html = (report.root / "reports/base.html").read_text()
     row = re.search(r"<th[^>]*>Frequency</th>.*?</tr>", html, re.S).group()
     assert re.findall(r"<b>(.*?)</b>", row) == ["0.117"]
+
+
+def test_a_model_that_we_added_is_marked_and_takes_nothing_from_the_papers(project):
+    made = project(datasets=("frequency", "schools"))
+    without = check(Results.open(made.root)).as_json()
+    best = made.read("train", "frequency", "film") | {"rmse": 0.001}
+    made.path("train", "frequency", "film").write_text(json.dumps(best))
+    assert check(Results.open(made.root)).as_json() == without
+
+    render(made.root, "base", "search")
+    html = (made.root / "reports/base.html").read_text()
+    rows = {row[0]: row for row in Reader(html).tables["table_2"]}
+    assert rows["Frequency"][4] == "0.001"  # without a number of the paper
+    row = re.search(r"<th[^>]*>Frequency</th>.*?</tr>", html, re.S).group()
+    assert re.findall(r"<b>(.*?)</b>", row) == ["0.106", "0.001"]
+    assert "Of the paper’s models, the" in html
+    assert "FiLM, which we added, is as good or better on 1 (Frequency)." in html
+    marked = "FiLM, feature-wise linear modulation"
+    assert f"* {marked}: added by us, not in the paper." in html
+    for page in ("base", "search"):
+        legend = (made.root / f"reports/{page}.html").read_text()
+        assert f"</svg>{marked} (added by us, not in the paper)</li>" in legend
 
 
 def test_the_papers_number_stands_beside_ours(report):

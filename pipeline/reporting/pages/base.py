@@ -10,7 +10,13 @@ from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import lowest, name_cell, number
 from pipeline.reporting.drawing import SEQUENTIAL, colour_bar, draw, log_scale
 from pipeline.reporting.formatting import listed, plural
-from pipeline.reporting.labels import LINEAR, dataset_label, model_style
+from pipeline.reporting.labels import (
+    LINEAR,
+    NOT_IN_PAPER,
+    PAPERS_MODELS,
+    dataset_label,
+    model_style,
+)
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import NOTHING, Story
 from pipeline.reporting.svg import SOFT
@@ -20,16 +26,18 @@ from pipeline.studies.train import SquareHistogram
 WORST = 3
 
 
-def best_models(results: Results) -> dict[str, set[str]]:
-    """dataset -> its best model, or several that cannot be told apart in three decimals."""
-    return {dataset: lowest(row) for dataset, row in numbers.base(results).items()}
+def best_models(row: dict[str, float]) -> set[str]:
+    """Of one dataset: the best of the paper's models, and the best of all, with ties as printed."""
+    return lowest({m: error for m, error in row.items() if m in PAPERS_MODELS}) | lowest(row)
 
 
 def story(results: Results) -> Story:
-    best = best_models(results)
-    if not best:
+    found = {dataset: best_models(row) for dataset, row in numbers.base(results).items()}
+    best = {d: winners & {*PAPERS_MODELS} for d, winners in found.items()}
+    if not any(best.values()):
         return Story("Base performance", NOTHING)
-    wins = {m: [d for d, winners in best.items() if m in winners] for m in results.models}
+    papers = [m for m in results.models if m in PAPERS_MODELS]
+    wins = {m: [d for d, winners in best.items() if m in winners] for m in papers}
     ranked = sorted((m for m in wins if wins[m]), key=lambda m: -len(wins[m]))
     first = ranked[0]
     parts = [
@@ -37,12 +45,21 @@ def story(results: Results) -> Story:
         for m in ranked
     ]
     tied = [dataset_label(dataset) for dataset, winners in best.items() if len(winners) > 1]
+    ours = [m for m in results.models if m not in papers]
     return Story(
-        f"The {model_style(first).title} network has the lowest test error on {len(wins[first])} "
-        f"of {plural(len(best), 'dataset')}",
+        f"{'Of the paper’s models, the' if ours else 'The'} {model_style(first).title} network has "
+        f"the lowest test error on {len(wins[first])} of {plural(len(best), 'dataset')}",
         f"The lowest error is that of {listed(parts)}."
-        + (f" Ties count for each: {listed(tied)}." if tied else ""),
+        + (f" Ties count for each: {listed(tied)}." if tied else "")
+        + "".join(_of_ours(model, found) for model in ours),
     )
+
+
+def _of_ours(model: str, found: dict[str, set[str]]) -> str:
+    label = model_style(model).label
+    better = [dataset_label(dataset) for dataset, winners in found.items() if model in winners]
+    where = f"{len(better)} ({listed(better)})" if better else "none"
+    return f" {label}, which we added, is as good or better on {where}."
 
 
 def table_2(results: Results) -> Table:
@@ -50,7 +67,7 @@ def table_2(results: Results) -> Table:
     rows = []
     for dataset in results.datasets:
         found = errors.get(dataset, {})
-        best = lowest(found)
+        best = best_models(found)
         cells = (
             number(
                 found.get(model),
@@ -66,9 +83,20 @@ def table_2(results: Results) -> Table:
         "table_2",
         "Table 2. Root mean squared error on the test rows. Bold: the lowest of its row, and what "
         "equals it in three decimals. LR and FS ignore the task.",
-        ("Dataset", *(model_style(model).label for model in results.models), "Unit"),
+        ("Dataset", *(_column(model) for model in results.models), "Unit"),
         rows,
+        notes=[
+            f"* {style.label}, {style.title}: {NOT_IN_PAPER}. Where it has the lowest error, the "
+            "best of the paper's models is bold, too."
+            for style in map(model_style, results.models)
+            if not style.in_paper
+        ],
     )
+
+
+def _column(model: str) -> str:
+    style = model_style(model)
+    return style.label if style.in_paper else f"{style.label}*"
 
 
 def observed_predicted(results: Results, model: str = "lc") -> Drawing | Text:
@@ -155,7 +183,7 @@ def task_errors(results: Results) -> Drawing | Text:
         found,
         paint,
         legend=[
-            Mark(f"{s.label}, {s.title}", s.colour, line="--" if m in LINEAR else "-")
+            Mark(s.legend, s.colour, line="--" if m in LINEAR else "-")
             for m in models
             for s in (model_style(m),)
         ],

@@ -122,7 +122,7 @@ def errors_figure(results: Results) -> Drawing | Text:
         "Table 2 (the dotted line at one).",
         found,
         paint,
-        legend=[Mark(f"{s.label}, {s.title}", s.colour, s.marker, "-") for s in styles],
+        legend=[Mark(s.legend, s.colour, s.marker, "-") for s in styles],
         paper=results.paper.figure("dimension"),
         compared="the same quantities, axes and colours; the paper prints no numbers, so only the "
         "shapes can be compared.",

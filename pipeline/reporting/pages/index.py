@@ -394,7 +394,7 @@ def ratios(results: Results, check: Check) -> Drawing | Text:
         "tolerance of most numbers. Open marks: other data, not comparable.",
         paint,
         size=(4.6, 0.8 + 0.32 * len(datasets)),
-        legend=[Mark(f"{s.label}, {s.title}", s.colour, s.marker) for s in styles],
+        legend=[Mark(s.legend, s.colour, s.marker) for s in styles],
     )
 
 

@@ -112,7 +112,5 @@ def trainings(results: Results) -> Drawing | Text:
         f"the first of its {results.settings.profile.repeats} trainings.",
         found,
         paint,
-        legend=[
-            Mark(f"{s.label}, {s.title}", s.colour, s.marker) for s in map(model_style, models)
-        ],
+        legend=[Mark(s.legend, s.colour, s.marker) for s in map(model_style, models)],
     )

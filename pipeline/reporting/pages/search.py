@@ -186,7 +186,7 @@ def training_curves(results: Results) -> Drawing | Text:
 
 def _legend(results: Results) -> list[Mark]:
     styles = map(model_style, results.networks)
-    return [Mark(f"{s.label}, {s.title}", s.colour, line="-") for s in styles]
+    return [Mark(s.legend, s.colour, line="-") for s in styles]
 
 
 def _tuned(results: Results) -> dict[tuple[str, str], TuneResult]:

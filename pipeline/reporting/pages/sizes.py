@@ -113,7 +113,5 @@ def errors_by_share(results: Results) -> Drawing | Text:
         "deviation.",
         items,
         paint,
-        legend=[
-            Mark(f"{s.label}, {s.title}", s.colour, s.marker, "-") for s in map(model_style, models)
-        ],
+        legend=[Mark(s.legend, s.colour, s.marker, "-") for s in map(model_style, models)],
     )
