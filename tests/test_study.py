@@ -11,12 +11,13 @@ from tests.small_study import change, dvc, git, python, stale, state
 
 DATASETS = ("frequency",)
 MODELS = ("lc", "cs")
+BASE_ONLY = ("fs", "film")
 TRAINED = {
     f"{stage}@{dataset}-{model}"
     for dataset in DATASETS
     for stage, models in {
         "train": MODELS,
-        "train_base_only": ("fs",),
+        "train_base_only": BASE_ONLY,
         "repeats": MODELS,
         "dimension": MODELS,
         "holdout": MODELS,
@@ -24,7 +25,7 @@ TRAINED = {
     for model in models
 } | {f"clean@{dataset}" for dataset in DATASETS}
 TUNED = {f"tune@{dataset}-{model}" for dataset in DATASETS for model in MODELS}
-TUNED |= {f"tune_base_only@{dataset}-fs" for dataset in DATASETS}
+TUNED |= {f"tune_base_only@{dataset}-{model}" for dataset in DATASETS for model in BASE_ONLY}
 EDITION = {"download@frequency", "prepare@frequency"}
 SIZES = {f"sizes@{dataset}-{model}" for dataset in DATASETS for model in MODELS}
 
@@ -132,10 +133,10 @@ def test_a_dataset_that_leaves_the_list_takes_its_stages_along(study):
 
 def test_a_stage_that_runs_again_gives_the_same_bytes(study):
     before = state(study)
-    for stage in ("prepare@frequency", "train@frequency-lc"):
-        dvc(study, "repro", "--force", "--single-item", stage)
-    for stage in ("sizes@frequency-cs", "adapt@frequency-lc"):
-        dvc(study, "repro", "--force", "--single-item", f"results/dvc.yaml:{stage}")
+    stages = ["prepare@frequency", "train@frequency-lc"]
+    stages += ["results/dvc.yaml:sizes@frequency-cs", "results/dvc.yaml:adapt@frequency-lc"]
+    output = dvc(study, "repro", "--force", "--single-item", *stages)
+    assert all(f"Running stage '{stage}'" in output for stage in stages)
     assert state(study) == before
 
 
