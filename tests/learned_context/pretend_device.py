@@ -24,7 +24,6 @@ NAME = "pretend"
 UNORDERED = {"index_add_", "index_add", "scatter_add_", "scatter_add", "index_reduce_"}
 """Sums whose order varies on a GPU from run to run."""
 READS_BACK = {"_local_scalar_dense", "nonzero", "masked_select", "_unique2", "equal", "is_nonzero"}
-_is_registered = False
 
 
 class MixedDevicesError(RuntimeError):
@@ -191,16 +190,25 @@ def _place() -> str:
     return "a test"
 
 
+def _register() -> bool:
+    """Whether this version of torch can register a device in Python."""
+    try:
+        from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+    except ImportError:
+        return False
+    _setup_privateuseone_for_python_backend(rename=NAME, backend_module=_Backend())
+    return True
+
+
+IS_REGISTERED = _register()
+"""On import, when tests are collected: the first gradient that a process computes fixes the devices
+that its later gradients may be on."""
+
+
 @contextmanager
 def pretend_device() -> Iterator[PretendDevice]:
     """Skips the test where torch has no such interface."""
-    global _is_registered
-    if not _is_registered:
-        try:
-            from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
-        except ImportError:
-            pytest.skip("this version of torch cannot register a device in Python")
-        _setup_privateuseone_for_python_backend(rename=NAME, backend_module=_Backend())
-        _is_registered = True
+    if not IS_REGISTERED:
+        pytest.skip("this version of torch cannot register a device in Python")
     with PretendDevice() as device:
         yield device
