@@ -28,4 +28,4 @@ while waiting:
     for words in [*commands, stage.arguments] if verb != "report" else []:
         if main(words):
             sys.exit(f"{' '.join(words)} failed")
-render(Path())
+render(Path(), *sorted(path.stem for path in Path("reports/notebooks").glob("*.ipynb")))

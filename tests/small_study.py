@@ -17,6 +17,9 @@ ROOT = Path(__file__).resolve().parents[1]
 STUDY = ["results/dvc.yaml:*@frequency*", "train*@frequency*", "linear@frequency"]
 """Every study on one dataset and what it needs; the report's stages are tested elsewhere."""
 
+PAGES = ("index", "base", "check")
+"""Pages that read all results; the report has more."""
+
 TINY = {
     "search": {
         "evaluations": 2,
@@ -72,9 +75,18 @@ def make_project(folder: Path, **changes: object) -> Path:
     return folder
 
 
+def drop_pages(folder: Path) -> None:
+    """Leave a few pages: each one takes seconds, and tests/reporting tries them all."""
+    for path in (folder / "reports/notebooks").glob("*.ipynb"):
+        if path.stem not in PAGES:
+            path.unlink()
+
+
 def make_finished(folder: Path) -> None:
     """The study of one dataset with its report and a benchmark, recorded, sealed and committed."""
     make_project(folder, datasets=["frequency"], models=["lc", "cs"])
+    drop_pages(folder)
+    pipeline(folder, "dvc", "--write")
     (folder / "results/benchmarks").mkdir(exist_ok=True)
     (folder / "results/benchmarks/speed.json").write_text('{"ratio": 1.25}\n')
     python(folder, "tests.compute_study")

@@ -93,6 +93,7 @@ def folder(tmp_path_factory):
     """A copy of the project with the study's two files, run and reported."""
     datasets = {"datasets": ["frequency"], "models": ["lc"], "base_only": []}
     folder = small_study.make_project(tmp_path_factory.mktemp("new"), **datasets)
+    small_study.drop_pages(folder)
     (folder / "pipeline" / "studies" / "spread.py").write_text(MODULE.lstrip())
     path = folder / "reports" / "notebooks" / "spread.ipynb"
     path.write_text(json.dumps(notebook()))

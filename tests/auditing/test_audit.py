@@ -15,9 +15,10 @@ from dvc.repo import Repo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from learned_context.errors import UserError
 from pipeline.auditing import records, results, seals, tracked
 from pipeline.auditing.checks import Audit, AuditCheck, difference, made
-from pipeline.auditing.page import page
+from pipeline.auditing.page import page, text
 from pipeline.auditing.project import Project
 from pipeline.commands import audit
 from pipeline.execution.dvc_adapter.recorded import Records
@@ -41,6 +42,13 @@ QUICKLY_TRIED = (
 OF_RESULTS = (results.origins, results.sums, results.expected_settings)
 
 
+def audit_of(clone, *words):
+    """An audit in this process: its findings by check, and the audit itself."""
+    done = audit.audit(Project(clone), arguments("--skip-reports", *words))
+    places = {check.name: [one.where for one in check.findings] for check in done.checks}
+    return {name: found for name, found in places.items() if found}, done
+
+
 def test_a_clone_without_data_passes(clone):
     said = pipeline(clone, "audit").stdout
     assert "nothing found" in said
@@ -56,9 +64,9 @@ def test_a_clone_is_audited_without_torch(clone):
 
 
 def test_with_the_data_at_hand_everything_is_recomputed(audited):
-    pipeline(audited, "audit", "--skip-reports", "--networks", "4", "--rerun", "train@frequency-lc")
-    checks = json.loads((audited / "scratch/audit/audit.json").read_text())["checks"]
-    counts = {check["name"]: check["examined"] for check in checks}
+    found, done = audit_of(audited, "--networks", "4", "--rerun", "train@frequency-lc")
+    assert not found and done.passed
+    counts = {check.name: check.examined for check in done.checks}
     assert counts["tables"] == 2  # the table and its description
     assert counts["networks"] == 4
     assert counts["leakage"] == 1
@@ -78,10 +86,11 @@ def test_every_tampering_is_found(clone, name):
 def test_a_finding_says_where_and_how_to_look(clone):
     path = "results/train/frequency/lc.json"
     Clone(clone).one_digit(path, '"rmse"')
-    said = pipeline(clone, "audit", "--skip-reports", expected=1).stdout
+    found, done = audit_of(clone)
+    said = text(done)
+    assert not done.passed
     assert f"`git checkout -- {path}` undoes an edit" in said
     assert f"`git diff HEAD -- {path}` shows it" in said
-    found = findings(clone)
     assert path in found["commit"]
     assert path in found["hashes"]
     # The digit is too small for the sums; but the first of the repeats is this very training.
@@ -125,16 +134,16 @@ def test_a_forged_result_is_found_by_running_it_again(clone):
     forger.forge_hash(path)
     commit(clone)
     name = path.relative_to(clone).as_posix()
-    pipeline(clone, "audit", "--skip-reports", "--rerun", "linear@frequency", expected=1)
-    assert findings(clone)["reruns"] == [name]
+    found, done = audit_of(clone, "--rerun", "linear@frequency")
+    assert found["reruns"] == [name] and not done.passed
 
 
 def test_a_stage_that_cannot_run_here_is_reported(clone):
     """Its table is not here and must be made; what makes it no longer works."""
     path = next(clone.glob("pipeline/*/prepare.py")).relative_to(clone)
     Clone(clone).change(path, r"\n\n\n", "\nraise SystemExit('broken')\n\n\n")
-    pipeline(clone, "audit", "--skip-reports", "--rerun", "linear@frequency", expected=1)
-    assert findings(clone)["reruns"] == ["linear@frequency"]
+    found, done = audit_of(clone, "--rerun", "linear@frequency")
+    assert found["reruns"] == ["linear@frequency"] and not done.passed
     assert not list((clone / "scratch/audit").glob("rerun/*"))
 
 
@@ -144,8 +153,8 @@ def test_a_network_that_was_swapped_is_found(audited):
     shutil.copy(models / "train-lc.safetensors", kept)
     try:
         shutil.copy(models / "dimension-lc/1.safetensors", models / "train-lc.safetensors")
-        pipeline(audited, "audit", "--skip-reports", "--networks", "99", expected=1)
-        found = findings(audited)
+        found, done = audit_of(audited, "--networks", "99")
+        assert not done.passed
         assert found["networks"] == ["data/frequency/models/train-lc.safetensors"]
         assert "data/frequency/models/train-lc.safetensors" in found["hashes"]
     finally:
@@ -153,21 +162,14 @@ def test_a_network_that_was_swapped_is_found(audited):
 
 
 def test_a_stage_that_does_not_exist_cannot_be_run_again(clone):
-    said = pipeline(clone, "audit", "--rerun", "train@frequency-lx", expected=2).stderr
-    assert "train@frequency-lx: no such stage; did you mean train@frequency-l" in said
+    with pytest.raises(UserError, match="frequency-lx: no such stage; did you mean train@freq"):
+        audit_of(clone, "--rerun", "train@frequency-lx")
 
 
 def other_code(clone, study):
     path = clone / f"pipeline/studies/{study}.py"
     path.write_text(path.read_text() + "\n# other code\n")
     commit(clone)
-
-
-def audit_of(clone, *words):
-    """An audit in this process: its findings by check, and the audit itself."""
-    done = audit.audit(Project(clone), arguments("--skip-reports", *words))
-    places = {check.name: [one.where for one in check.findings] for check in done.checks}
-    return {name: found for name, found in places.items() if found}, done
 
 
 def test_results_of_other_code_are_stale_and_no_forgery(clone):
@@ -402,6 +404,6 @@ def test_long_values_are_shown_where_they_differ(found, expected, said):
 def test_the_page_escapes_what_it_found():
     check = AuditCheck("hashes", "They are.")
     check.expect(False, "results/<script>alert(1)</script>.json", "is <b>odd</b>", "look")
-    text = page(Audit((check,), {"train@<i>": "it changed"}, False))
-    assert "<script>alert" not in text and "<i>" not in text
-    assert "&lt;script&gt;" in text
+    shown = page(Audit((check,), {"train@<i>": "it changed"}, False))
+    assert "<script>alert" not in shown and "<i>" not in shown
+    assert "&lt;script&gt;" in shown
