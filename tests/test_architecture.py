@@ -100,7 +100,7 @@ def loaded_by_python(*modules):
     return [path for path in paths if (ROOT / path).is_file()]
 
 
-@pytest.mark.parametrize("name", ["train", "sizes"])
+@pytest.mark.parametrize("name", [pytest.param("train", marks=pytest.mark.slow), "sizes"])
 def test_a_study_depends_on_every_module_that_python_loads_for_it(name):
     loaded = loaded_by_python(f"pipeline.studies.{name}", "pipeline.studies.framework.experiment")
     listed = [*code_of(STUDIES[name]), *PLUMBING]

@@ -94,6 +94,7 @@ def test_real_files_in_the_paper_editions_formats(
 
 
 @pytest.mark.mirror
+@pytest.mark.slow
 def test_sarcos_leak_and_clean_split(project: Path, with_raw: Callable[[str], Path]) -> None:
     with_raw("sarcos")
     assert main(["prepare", "sarcos"]) == 0

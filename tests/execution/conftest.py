@@ -18,6 +18,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = Project(root)
     project.git("init", "-q")
     project.dvc("init", "-q")
+    # Each command would start a process in the background that looks for a new version.
+    project.write(".dvc/config", "[core]\n    check_update = false\n")
     (root / "scratch").mkdir()
     (root / "results").mkdir()
     project.write("dvc.yaml", ROOT_FILE)

@@ -80,7 +80,7 @@ def test_an_ended_client_leaves_nothing_behind_and_the_next_run_goes_on(
     assert project.read("dvc.lock") == before
     assert "2 stages run, 3 unchanged" in project.call("run", "--jobs", "2")
     assert project.record() == expected_record(finished_template)
-    assert "up to date" in project.dvc("status")
+    project.check_clean()
 
 
 @contextmanager
@@ -132,7 +132,7 @@ def test_a_killed_worker_of_an_existing_cluster_loses_nothing(
         assert "2 stages run, 3 unchanged" in report
     (project.root / "pause").unlink()
     assert project.record() == expected_record(finished_template)
-    assert "up to date" in project.dvc("status")
+    project.check_clean()
 
 
 def test_workers_of_an_existing_cluster_stop_when_the_client_is_killed(project: Project) -> None:

@@ -18,7 +18,7 @@ def same_record(one: Project, other: Project) -> None:
     assert a == b
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.slow), "2"])
 def test_a_run_leaves_what_repro_leaves(project: Project, finished: Project, jobs: str) -> None:
     report = project.call("run", "--jobs", jobs)
     assert "6 stages run" in report

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
+
+import pytest
+from dvc.repo import Repo
 
 from tests.execution.small_project import BIN, ENVIRONMENT, Project
 from tests.execution.test_interruptions import commands_of, until
@@ -28,7 +31,8 @@ def held_repro(project: Project) -> Iterator[subprocess.Popen[bytes]]:
 
 def check_prepared(project: Project, finished: Project) -> None:
     """The stage is recorded, and its outputs are those of a repository that nobody disturbed."""
-    assert "Data and pipelines are up to date" in project.dvc("repro", "prepare")
+    with chdir(project.root), Repo(str(project.root)) as repo:
+        assert repo.reproduce(["prepare"]) == []
     for name in ("out/prepare.bin", "out/prepare.json"):
         assert project.read(name) == finished.read(name)
     entry = project.read("dvc.lock").partition("  prepare:")[2]
@@ -70,6 +74,7 @@ def test_a_run_beside_repro_is_refused_and_the_next_one_finds_it_done(
     check_prepared(project, finished)
 
 
+@pytest.mark.slow
 def test_of_two_repros_one_is_refused_and_nothing_is_lost(
     project: Project, finished: Project
 ) -> None:

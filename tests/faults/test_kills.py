@@ -59,7 +59,14 @@ def results(study: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize(
     ("verb", "files"),
-    [("prepare", 1), ("prepare", 2), ("tune", 1), ("tune", 3), ("train", 1), ("train", 2)],
+    [
+        ("prepare", 1),
+        pytest.param("prepare", 2, marks=pytest.mark.slow),
+        pytest.param("tune", 1, marks=pytest.mark.slow),
+        ("tune", 3),
+        pytest.param("train", 1, marks=pytest.mark.slow),
+        ("train", 2),
+    ],
 )
 def test_a_stage_that_is_killed_while_it_writes(study: Path, verb: str, files: int) -> None:
     words = next(words for words in STAGES if words[0] == verb)
@@ -138,7 +145,7 @@ def kernels(process: psutil.Process) -> list[psutil.Process]:
     ]
 
 
-@pytest.mark.parametrize("victim", ["report", "kernel"])
+@pytest.mark.parametrize("victim", [pytest.param("report", marks=pytest.mark.slow), "kernel"])
 def test_a_report_that_is_killed(study: Path, victim: str) -> None:
     page = study / "reports" / "theory.html"
     process = start(study, "report", "theory")

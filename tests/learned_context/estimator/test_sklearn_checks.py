@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, with a short training; the slow test runs them with the defaults."""
+"""scikit-learn's own checks, with a short training; slow tests run other settings, and defaults."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ from learned_context.estimator import LearnedContextRegressor
 SHORT = {"quality": "fast", "width": 16, "epochs": 120}
 
 
+@parametrize_with_checks([LearnedContextRegressor(**SHORT)])
+def test_check(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
 @parametrize_with_checks(
     [
-        LearnedContextRegressor(**SHORT),
         LearnedContextRegressor(kind="ll", **SHORT),
         LearnedContextRegressor(**SHORT, optimizer="sgd", members=1),
     ]
 )
-def test_check(estimator: Any, check: Any) -> None:
+def test_check_of_others(estimator: Any, check: Any) -> None:
     check(estimator)
 
 

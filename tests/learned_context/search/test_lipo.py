@@ -111,7 +111,10 @@ SCRIPT = textwrap.dedent(
 )
 
 
-@pytest.mark.parametrize("evaluations", [1, 4, 9, 14])
+@pytest.mark.parametrize(
+    "evaluations",
+    [1, pytest.param(4, marks=pytest.mark.slow), 9, pytest.param(14, marks=pytest.mark.slow)],
+)
 def test_a_killed_search_ends_as_if_it_had_not_been(tmp_path, evaluations):
     quiet, killed = tmp_path / "quiet", tmp_path / "killed"
     search(BOX, objective, 15, 1, Log(quiet))
