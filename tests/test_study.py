@@ -45,6 +45,11 @@ def networks(stage):
 OTHERS = each("linear") | networks("adapt") | networks("illustrate")
 
 
+def slow(*values):
+    """A case that `make test-slow` tries: each of them asks DVC for the state of all stages."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 @pytest.fixture(scope="module")
 def finished(finished_study, tmp_path_factory):
     folder = tmp_path_factory.mktemp("study") / "project"
@@ -73,25 +78,30 @@ def test_after_a_run_dvc_has_nothing_to_do(study):
     ("file", "key", "value", "expected"),
     [
         ("params.yaml", "dataset.frequency.noise", 0.2, {"prepare@frequency"}),
-        ("params.yaml", "dataset.frequency.edition", "other", EDITION),
+        slow("params.yaml", "dataset.frequency.edition", "other", EDITION),
         ("params.yaml", "seeds.split", 5, {"prepare@frequency"}),
         ("params.yaml", "seeds.search", 5, TUNED | SIZES),
         ("params.yaml", "seeds.train", 5, TRAINED | SIZES | networks("adapt")),
-        ("params.yaml", "network.momentum", 0.5, TUNED | SIZES | TRAINED),
-        ("params.yaml", "space.peak_rate", [0.01, 0.1], TUNED | SIZES),
+        slow("params.yaml", "network.momentum", 0.5, TUNED | SIZES | TRAINED),
+        slow("params.yaml", "space.peak_rate", [0.01, 0.1], TUNED | SIZES),
         ("params.yaml", "fractions", [0.5], SIZES),
-        ("params.yaml", "leak_share", 0.9, each("clean")),
+        slow("params.yaml", "leak_share", 0.9, each("clean")),
         ("profiles/tiny.yaml", "search.evaluations", 3, TUNED | SIZES),
-        (
+        slow(
             "profiles/tiny.yaml",
             "train.budget",
             [{"epochs": 7, "batches": 2}],
             TUNED | TRAINED | SIZES,
         ),
         ("profiles/tiny.yaml", "repeats", 3, of("repeats")),
-        ("profiles/tiny.yaml", "dimensions", [1], of("dimension")),
+        slow("profiles/tiny.yaml", "dimensions", [1], of("dimension")),
         ("profiles/tiny.yaml", "holdout.lipo.evaluations", 6, networks("adapt")),
-        ("profiles/tiny.yaml", "holdout.dimensions", [3], networks("holdout") | networks("adapt")),
+        slow(
+            "profiles/tiny.yaml",
+            "holdout.dimensions",
+            [3],
+            networks("holdout") | networks("adapt"),
+        ),
     ],
 )  # fmt: skip
 def test_a_changed_value_reruns_exactly_what_reads_it(study, file, key, value, expected):
@@ -103,14 +113,14 @@ def test_a_changed_value_reruns_exactly_what_reads_it(study, file, key, value, e
     ("module", "expected"),
     [
         ("settings.py", set()),
-        ("execution/runner.py", set()),
+        slow("execution/runner.py", set()),
         ("studies/plumbing/running.py", set()),
         ("studies/repeats.py", of("repeats")),
-        ("studies/tune.py", TUNED | SIZES),
-        ("datasets/frequency.py", {"prepare@frequency"}),
-        ("../learned_context/files.py", set()),
-        ("../learned_context/search/log.py", TUNED | SIZES),
-        ("../learned_context/new_tasks/gauss_newton.py", networks("adapt")),
+        slow("studies/tune.py", TUNED | SIZES),
+        slow("datasets/frequency.py", {"prepare@frequency"}),
+        slow("../learned_context/files.py", set()),
+        slow("../learned_context/search/log.py", TUNED | SIZES),
+        slow("../learned_context/new_tasks/gauss_newton.py", networks("adapt")),
         ("../learned_context/new_tasks/objective.py", networks("adapt") | networks("illustrate")),
         ("../learned_context/training/schedule.py", TUNED | SIZES | TRAINED | OTHERS),
     ],

@@ -49,6 +49,16 @@ def audit_of(clone, *words):
     return {name: found for name, found in places.items() if found}, done
 
 
+RECORDS: dict[object, Records] = {}
+
+
+def loaded_once(clone):
+    """For a test that changes results alone: loading the pipeline takes DVC most of a second."""
+    project = Project(clone)
+    project.records = RECORDS.setdefault(clone, project.records)
+    return project
+
+
 def test_a_clone_without_data_passes(clone):
     said = pipeline(clone, "audit").stdout
     assert "nothing found" in said
@@ -266,8 +276,7 @@ def test_a_result_of_another_shape_is_reported_and_the_audit_continues(clean_clo
     """Whatever is changed, added or missing: the other results are examined too."""
     path = sorted((clean_clone / "results" / study / "frequency").glob("*.json"))[0]
     whole = path.read_bytes()
-    project = Project(clean_clone)
-    project.records = audited_records(clean_clone)
+    project = loaded_once(clean_clone)
     try:
         path.write_text(json.dumps(data.draw(changed(json.loads(whole)))))
         for examine in OF_RESULTS:
@@ -276,20 +285,12 @@ def test_a_result_of_another_shape_is_reported_and_the_audit_continues(clean_clo
         path.write_bytes(whole)
 
 
-RECORDS: dict[object, Records] = {}
-
-
-def audited_records(folder):
-    """Loading the pipeline takes DVC a second; it does not change here."""
-    return RECORDS.setdefault(folder, Records(folder.resolve()))
-
-
 @pytest.mark.parametrize("study", ["train", "adapt", "clean"])
 def test_an_empty_result_is_named_with_what_it_lacks(clone, study):
     path = sorted((clone / "results" / study / "frequency").glob("*.json"))[0]
     kept = ("study", "dataset", "model")
     Clone(clone).edit_json(path, lambda content: [content.pop(k) for k in {*content} - {*kept}])
-    [finding] = made(results.origins, Project(clone)).findings
+    [finding] = made(results.origins, loaded_once(clone)).findings
     assert finding.where == path.relative_to(clone).as_posix()
     assert "field required" in finding.what
 
@@ -312,7 +313,7 @@ def test_a_forged_hash_does_not_hide_what_other_files_contradict(clone, study, o
     path = sorted((clone / "results" / study / "frequency").glob("*.json"))
     [path] = [one for one in path if one.stem in ("table", "lc", study)]
     forger.change(path, old, new)
-    project = Project(clone)
+    project = loaded_once(clone)
     found = [one for examine in OF_RESULTS for one in made(examine, project).findings]
     assert any(one.where.endswith(where) for one in found)
 
@@ -320,7 +321,7 @@ def test_a_forged_hash_does_not_hide_what_other_files_contradict(clone, study, o
 def test_a_training_that_its_study_says_nothing_of_is_reported(clone, monkeypatch):
     """A new study that forgets to state its seeds is not silently left out."""
     monkeypatch.setattr(STUDIES["train"].result, "expected", lambda self, basis: iter(()))
-    found = {one.where for one in made(results.expected_settings, Project(clone)).findings}
+    found = {one.where for one in made(results.expected_settings, loaded_once(clone)).findings}
     path = "results/train/frequency/lc.json"
     assert {f"{path}: seed", f"{path}: hyperparameters"} <= found
 
@@ -332,7 +333,7 @@ def test_a_result_that_claims_not_to_apply_is_found(clone):
         content["does_not_apply"] = "it was inconvenient"
 
     Clone(clone).edit_json(clone / "results/repeats/frequency/cs.json", claim)
-    found = {one.where for one in made(results.expected_settings, Project(clone)).findings}
+    found = {one.where for one in made(results.expected_settings, loaded_once(clone)).findings}
     assert found == {"results/repeats/frequency/cs.json: does_not_apply"}
 
 
@@ -353,7 +354,7 @@ def test_no_number_and_no_depth_ends_the_audit(clone, content):
     folder = clone / "results/train/frequency"
     for name in ("lc.json", "cs.run.json"):
         (folder / name).write_text(content)
-    project = Project(clone)
+    project = loaded_once(clone)
     found = {one.where for examine in OF_RESULTS for one in made(examine, project).findings}
     assert {f"results/train/frequency/{name}" for name in ("lc.json", "cs.run.json")} <= found
 

@@ -138,7 +138,14 @@ def test_a_damaged_search_log(study: Path, failure: Failure, damage: str) -> Non
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"rmse": 1', '{"rmse": "low"}', "NaN"])
-@pytest.mark.parametrize("verb", [["check"], ["report", "--readme"], ["check", "--write"]])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ["check"],
+        pytest.param(["report", "--readme"], marks=pytest.mark.slow),
+        pytest.param(["check", "--write"], marks=pytest.mark.slow),
+    ],
+)
 def test_a_damaged_result_stops_the_check_and_the_report(
     study: Path, failure: Failure, verb: list[str], content: str
 ) -> None:
