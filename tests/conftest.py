@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from pipeline.datasets import sources
@@ -17,6 +18,10 @@ from tests import small_study
 ROOT = Path(__file__).parent.parent
 Once = Callable[[str, Callable[[Path], object]], Path]
 MIRROR = "LEARNED_CONTEXT_MIRROR"
+
+# On a busy machine an example may take long: that is no mistake in what it tests.
+hypothesis.settings.register_profile("without deadline", deadline=None)
+hypothesis.settings.load_profile("without deadline")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -67,7 +67,12 @@ def with_raw(project: Path, raw_files: Callable[[str, str], list[Path]]) -> Call
 
 @pytest.mark.mirror
 @pytest.mark.parametrize(
-    "dataset", [name for name in (TABLE_1 | OTHER_EDITIONS) if name not in GENERATED]
+    "dataset",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "sarcos" else ())
+        for name in (TABLE_1 | OTHER_EDITIONS)
+        if name not in GENERATED
+    ],
 )
 def test_real_tables(project: Path, with_raw: Callable[[str], Path], dataset: str) -> None:
     with_raw(dataset)

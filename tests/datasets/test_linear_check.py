@@ -31,13 +31,13 @@ EXPECTED = {
     "sarcos": ("recovered_rows", 1, (18.293, 0.001), (10.654, 0.001)),
 }
 
-LARGE = ("death_rate", "sarcos")
+LONG = ("schools", "death_rate", "sarcos")
 
 
 @pytest.mark.mirror
 @pytest.mark.parametrize(
     "dataset",
-    [pytest.param(name, marks=pytest.mark.slow if name in LARGE else ()) for name in EXPECTED],
+    [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in EXPECTED],
 )
 def test_linear_columns(dataset: str, raw_files: Callable[[str, str], list[Path]]) -> None:
     name, seeds, *expected = EXPECTED[dataset]

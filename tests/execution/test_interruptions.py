@@ -56,7 +56,9 @@ def expected_record(finished_template: Path) -> dict[str, str]:
     return {**record, "dvc.lock": new_rates(record["dvc.lock"])}
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
+)
 def test_an_ended_client_leaves_nothing_behind_and_the_next_run_goes_on(
     stale_trainings: Project, finished_template: Path, how: signal.Signals
 ) -> None:
