@@ -28,9 +28,11 @@ def run_notebook(files: Files, page: str) -> None:
     parse_file(source, _validate, "notebook", restore)
     target = files.scratch("report", f"{page}.ipynb")
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _own_kernel():
+    with _own_kernel() as folder:
         import papermill  # slow to import
+        from traitlets.config import Config
 
+        connection = str(folder / "connection.json")
         try:
             papermill.execute_notebook(
                 str(source),
@@ -41,6 +43,7 @@ def run_notebook(files: Files, page: str) -> None:
                 progress_bar=False,
                 cwd=None,
                 log_output=False,
+                config=Config(KernelManager={"transport": "ipc", "connection_file": connection}),
             )
         except papermill.PapermillExecutionError as error:
             if error.ename == "UserError":
@@ -62,8 +65,12 @@ def _validate(source: Path) -> None:
 
 
 @contextmanager
-def _own_kernel() -> Iterator[None]:
-    """A kernel specification that nobody has to install and that no other one can shadow."""
+def _own_kernel() -> Iterator[Path]:
+    """A kernel specification that nobody has to install and that no other one can shadow.
+
+    The kernel's sockets are files in the same folder. A free port could be taken by another kernel
+    between the moment when it is chosen and the moment when it is used.
+    """
     with tempfile.TemporaryDirectory(prefix="report-kernel-") as folder:
         spec = Path(folder, "kernels", KERNEL, "kernel.json")
         spec.parent.mkdir(parents=True)
@@ -73,7 +80,7 @@ def _own_kernel() -> Iterator[None]:
         before = os.environ.get("JUPYTER_PATH")
         os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, (folder, before)))
         try:
-            yield
+            yield Path(folder)
         finally:
             os.environ.pop("JUPYTER_PATH")
             if before is not None:
