@@ -80,9 +80,7 @@ def cell_key(place: Place, contestant: Contestant, table_digest: str) -> str:
     try:
         release = version(contestant.package) if contestant.package else ""
     except PackageNotFoundError:
-        raise UserError(
-            f"{contestant.package} is not installed; run `make arena`"
-        ) from None
+        raise UserError(f"{contestant.package} is not installed; run `make arena`") from None
     rules = (tracks.TEST_SHARE, tracks.HELD_OUT_SHARE, tracks.MOST_HELD_OUT, tracks.ARRIVING)
     told = (
         place,
