@@ -47,6 +47,7 @@ TINY = {
 }
 PARAMS = {
     "profile": "tiny",
+    "base_only": ["fs", "film"],
     "datasets": ["frequency", "sine_and_line"],
     "dataset": {
         "frequency": {

@@ -81,6 +81,7 @@ class Project:
         shutil.copy(ROOT / "raw/sources.yaml", root / "raw/sources.yaml")
         params = yaml.safe_load((ROOT / "params.yaml").read_text())
         params |= {"datasets": list(self.datasets), "profile": "paper"}
+        params["base_only"] = ["fs", "film"]
         (root / "params.yaml").write_text(yaml.safe_dump(params))
         for number, dataset in enumerate(self.datasets):
             self.random = random.Random(number)
