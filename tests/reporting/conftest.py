@@ -22,6 +22,38 @@ PAGES = site_pages(ROOT)
 SOME = ("frequency", "sine_and_line", "bike_sharing", "inflation", "obesity", "death_rate")
 
 
+BUDGETS = [
+    {
+        "dataset": dataset,
+        "model": model,
+        "fraction": fraction,
+        "unit": "rmse" if fraction == 1 else "normalised",
+        "paper_prints": printed,
+        "runs": {
+            name: {
+                "rmse": error,
+                "normalised": error / 4,
+                "train_rmse": error / 2,
+                "width": 60,
+                "epochs": epochs,
+                "batches": 2,
+                "cpu_seconds": 9.0,
+            }
+            for name, error, epochs in (
+                ("workstation", ours, 250),
+                ("paper", long, 10000),
+                ("paper, width 200", long, 10000),
+            )
+        },
+    }
+    for dataset, model, fraction, printed, ours, long in (
+        ("bike_sharing", "cs", 1.0, 80.2, 49.7, 56.4),
+        ("sine_and_line", "lc", 0.1, 0.25, 1.3, 1.2),
+    )
+]
+"""What benchmarks/paper_budget.py may have found."""
+
+
 @contextmanager
 def working_in(folder: Path) -> Iterator[None]:
     before = Path.cwd()
@@ -52,8 +84,8 @@ def report(once: Once) -> Project:
         root.mkdir()
         Project(root, 1.1, SOME).make()
         write(root / "results/benchmarks/arena.json", arena())
-        for name in ("paper_budget", "inflation_splits"):
-            shutil.copy(ROOT / f"results/benchmarks/{name}.json", root / "results/benchmarks")
+        write(root / "results/benchmarks/paper_budget.json", BUDGETS)
+        shutil.copy(ROOT / "results/benchmarks/inflation_splits.json", root / "results/benchmarks")
         render(root)
 
     return Project(once("report", make), 1.1, SOME)
