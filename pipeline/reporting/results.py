@@ -21,7 +21,7 @@ from pipeline.studies.plumbing.study import Study
 from pipeline.tables.description import TableDescription, read_description
 
 R = TypeVar("R", bound=StudyResult)
-MEASURED = ("arena", "inflation_splits", "paper_budget", "times")
+MEASURED = ("arena", "draws", "inflation_splits", "paper_budget", "times")
 """What pages show of results/benchmarks."""
 
 

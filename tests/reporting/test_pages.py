@@ -49,7 +49,7 @@ TABLES = {
     "methods": [f"choices_{t}" for t in ("data", "models", "search", "studies", "training")],
     "check": ["numbers", "sentences", "verdicts"],
     "arena": ["contestants", "duels", "leaderboard", "losses", "targets"],
-    "budget": ["splits", "trainings"],
+    "budget": ["draws", "splits", "trainings"],
     "index": ["differences", "errors"],
     "reproduce": ["provenance"],
 }

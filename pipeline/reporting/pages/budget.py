@@ -1,4 +1,4 @@
-"""Budget and split: what the shorter trainings and the choice of test rows do to the errors."""
+"""Budget and split: what the shorter trainings and the choice of rows do to the errors."""
 
 from __future__ import annotations
 
@@ -45,13 +45,23 @@ class BudgetCase(Checked, extra="ignore"):
 
     @property
     def name(self) -> str:
-        share = "" if self.fraction == 1 else f", {percent(self.fraction)} of the rows"
-        return f"{dataset_label(self.dataset)}, {model_style(self.model).label}{share}"
+        return _name(self.dataset, self.model, self.fraction)
 
     def error(self, run: str) -> float:
         """In the unit in which the paper prints it."""
         found = self.runs[run]
         return found.rmse if self.unit == "rmse" else found.normalised
+
+
+class Draws(Checked, extra="ignore"):
+    """One case of benchmarks/draws.py: the same training on other draws of the rows."""
+
+    dataset: str
+    model: str
+    fraction: float
+    paper: Error
+    ours: Error
+    errors: list[Error]
 
 
 class SplitErrors(Checked, extra="ignore"):
@@ -78,9 +88,19 @@ def cases(results: Results) -> list[BudgetCase]:
     return [case for case in found if OURS in case.runs and PAPER in case.runs]
 
 
+def draws(results: Results) -> list[Draws]:
+    path, content = _file(results, "draws")
+    return [checked.parse(path, case, Draws, _remedy(path)) for case in content or ()]
+
+
 def split_study(results: Results) -> SplitStudy | None:
     path, content = _file(results, "inflation_splits")
     return checked.parse(path, content, SplitStudy, _remedy(path)) if content else None
+
+
+def _name(dataset: str, model: str, fraction: float) -> str:
+    share = "" if fraction == 1 else f", {percent(fraction)} of the rows"
+    return f"{dataset_label(dataset)}, {model_style(model).label}{share}"
 
 
 def _file(results: Results, name: str) -> tuple[Path, Any]:
@@ -193,6 +213,31 @@ def figure(results: Results) -> Drawing | Text:
         paint,
         size=(5.2, 0.9 + 0.3 * len(found)),
         legend=[Mark("our budget", BLUE, "o"), Mark("the paper's budget", ORANGE, "D")],
+    )
+
+
+def draws_table(results: Results) -> Table | Text:
+    rows = [
+        [
+            Cell(_name(case.dataset, case.model, case.fraction)),
+            number(case.paper, 3),
+            number(case.ours, 3, case.paper),
+            number(min(case.errors), 3, case.paper),
+            number(max(case.errors), 3, case.paper),
+            number(len(case.errors), 0),
+            Cell("yes" if min(case.errors) <= case.paper <= max(case.errors) else "no"),
+        ]
+        for case in draws(results)
+    ]
+    if not rows:
+        return missing(NOT_MEASURED.format(what="The luck of the rows", script="draws"))
+    return Table(
+        "draws",
+        "The same settings, budget and seed on other draws of the rows; of the synthetic datasets, "
+        "of the data. The study's own draw is the first of them.",
+        ("Network", "Paper", "Ours", "Lowest", "Highest", "Draws", "Paper's among them"),
+        rows,
+        cards=True,
     )
 
 

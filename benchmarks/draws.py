@@ -1,0 +1,127 @@
+"""Other draws of the rows: how far does an error move by luck alone?
+
+The paper's split, and for the synthetic datasets its data, are other draws than ours. Each case of
+`benchmarks/paper_budget.py` (the numbers that are far from the paper's) is trained on more draws,
+with the settings, the budget and the seed of the study; only the rows differ. A number of the
+paper's that lies among the errors of such draws needs no other explanation.
+
+Sarcos has an official split and is left out. A draw that is in the output file, of the same
+settings, is not made again, so a run can be stopped and started at any time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.paper_budget import Case, Setting, cases, study_setting
+from learned_context import metrics
+from learned_context.training.trainer import train
+from pipeline import settings
+from pipeline.commands.prepare import describe
+from pipeline.datasets import registry, sources, splits
+from pipeline.datasets.table import TaskTable
+from pipeline.files import Files, write_json
+from pipeline.reporting.results import Results
+from pipeline.tables.description import TableDescription
+from pipeline.tables.prepared import Prepared
+
+
+class Source:
+    """A dataset's rows before they are split; a generated one has other rows in each draw."""
+
+    def __init__(self, files: Files, dataset: str) -> None:
+        self.dataset, self.settings = dataset, settings.load(files)
+        self.keys = self.settings.dataset(dataset)
+        self.rule = registry.split_rule(dataset, self.keys.split)
+        if dataset not in registry.GENERATED:
+            edition = sources.load(files.sources).edition(dataset, self.keys.edition)
+            paths = [files.raw(dataset, self.keys.edition) / one.name for one in edition.files]
+            self._table = registry.parse(dataset, self.keys.edition, edition, paths)
+
+    @property
+    def can_be_drawn(self) -> bool:
+        return self.dataset in registry.GENERATED or not isinstance(self.rule, splits.Given)
+
+    def draw(self, number: int) -> Prepared:
+        """The study's own draw has the number 0."""
+        seeds = self.settings.params.seeds
+        table: TaskTable = (
+            registry.module(self.dataset).generate(self.keys, seeds.data + number)
+            if self.dataset in registry.GENERATED
+            else self._table
+        )
+        features = [feature.name for feature in table.features]
+        frame = splits.split(table.frame, features, self.rule, seeds.split + number, self.dataset)
+        return Prepared(frame, TableDescription.model_construct(**describe(table, frame)))
+
+    def error(self, number: int, case: Case, made: Setting) -> float:
+        """In the unit in which the paper prints it."""
+        prepared = self.draw(number)
+        rows = prepared.encode(prepared.frame, self.settings.params.categories)
+        known = rows.take(prepared.train_rows(case.fraction))
+        test = rows.take(prepared.test_rows())
+        trained = train(known, len(prepared.tasks), case.model, made.hyper, made.plan, made.seed)
+        error = metrics.rmse(test.y, trained.predict(test))
+        return error if case.unit == "rmse" else error / prepared.info.std
+
+
+def summary(case: Case, errors: Sequence[float]) -> dict[str, Any]:
+    return {
+        **asdict(case),
+        "mean": float(np.mean(errors)),
+        "low": min(errors),
+        "high": max(errors),
+        "paper_among_them": min(errors) <= case.paper <= max(errors),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--project", type=Path, default=Path(), help="where raw files are")
+    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/draws.json"))
+    parser.add_argument("--draws", type=int, default=5, help="of each case, the study's included")
+    parser.add_argument("--only", nargs="*", help="names of cases, as paper_budget.py --list has")
+    arguments = parser.parse_args()
+    files = Files(arguments.project.resolve())
+    found: dict[str, dict[str, Any]] = {}
+    if arguments.output.exists():
+        found = {case["name"]: case for case in json.loads(arguments.output.read_text())}
+    far = {case.name: case for case in cases(Results(files))}
+    for name, case in far.items():
+        source = Source(files, case.dataset)
+        if not source.can_be_drawn or (arguments.only and name not in arguments.only):
+            continue
+        made = study_setting(files, case)
+        setting = json.loads(json.dumps(asdict(made)))
+        known = found.get(name, {})
+        errors = list(known["errors"]) if known.get("setting") == setting else []
+        while len(errors) < arguments.draws:
+            errors.append(source.error(len(errors), case, made))
+            found[name] = {
+                "name": name,
+                **summary(case, errors),
+                "errors": errors,
+                "setting": setting,
+            }
+            write_json(arguments.output, [found[one] for one in far if one in found])
+        line = summary(case, errors)
+        print(
+            f"{name}: {line['low']:.4g} to {line['high']:.4g} over {len(errors)} draws, mean "
+            f"{line['mean']:.4g}; ours {case.ours:.4g}, the paper {case.paper:g}"
+            f"{' (among them)' if line['paper_among_them'] else ''}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Other draws of the rows: the first is the study's own, and each differs from the others."""
+
+import pytest
+
+from benchmarks.draws import Source, summary
+from benchmarks.paper_budget import Case, Setting
+from learned_context.training.trainer import Hyperparameters, Plan
+from pipeline.commands.prepare import content_digest
+from pipeline.files import Files
+from pipeline.tables.description import read_description
+from tests.conftest import ROOT
+
+CASE = Case("sine_and_line", "lc", 0.1, paper=0.25, ours=0.3)
+
+
+@pytest.fixture(scope="module")
+def source():
+    return Source(Files(ROOT), CASE.dataset)
+
+
+def test_the_first_draw_is_the_studys_own(source):
+    drawn = content_digest(source.draw(0).frame)
+    assert drawn == read_description(Files(ROOT), CASE.dataset).content_sha256
+    assert content_digest(source.draw(1).frame) != drawn
+
+
+def test_an_error_is_in_the_papers_unit_and_the_same_each_time(source):
+    made = Setting(Hyperparameters(0.05, 8, 1e-8, 1e-6, 2), Plan(epochs=4, batches=2), seed=3)
+    error = source.error(1, CASE, made)
+    whole = Case("sine_and_line", "lc", 1.0, paper=0.3, ours=0.3)
+    assert error == source.error(1, CASE, made)
+    assert 0.5 < error < 2  # of the target's deviation: hardly trained
+    assert 0.5 < source.error(1, whole, made) / source.draw(1).info.std < 2
+    assert source.error(2, CASE, made) != error
+
+
+def test_the_papers_number_may_lie_among_the_errors():
+    assert summary(CASE, [0.2, 0.3])["paper_among_them"]
+    assert not summary(CASE, [0.26, 0.3])["paper_among_them"]
