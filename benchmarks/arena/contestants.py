@@ -553,7 +553,7 @@ OTHERS: Mapping[str, Contestant] = {
             known_splits=1,
             new_splits=1,
             preload=("pytabkit",),
-            most_rows={"new": 6000},
+            most_rows={"new": 2500},
         ),
         Contestant(
             "merf",
@@ -565,7 +565,7 @@ OTHERS: Mapping[str, Contestant] = {
             cost=200,
             known_splits=1,
             new_splits=1,
-            most_rows={"known": 5000, "new": 1500},
+            most_rows={"known": 2000, "new": 700},
         ),
         Contestant(
             "tabm",
