@@ -220,7 +220,7 @@ TAMPERINGS: dict[str, Tampering] = {
     "another momentum in a search with a forged hash": another_number_and_a_forged_hash(
         "tune", "momentum"
     ),
-    "other versions beside a result, sealed anew": other_versions_and_new_seals,
+    "other versions beside a result, sealed again": other_versions_and_new_seals,
     "compiled code beside the source": hide("learned_context/training/__pycache__/trainer.pyc"),
     "a result in a folder that is ignored": hide("results/train/__pycache__/lc.json"),
     "a page among the notebooks": hide("reports/notebooks/base.html"),

@@ -32,7 +32,7 @@ QUICKLY_TRIED = (
     "a digit of a test error",
     "a seed with a forged hash",
     "the worst task left out with a forged hash",
-    "other versions beside a result, sealed anew",
+    "other versions beside a result, sealed again",
     "compiled code beside the source",
     "a digit of an absent table's hash",
     "another seed in params.yaml",

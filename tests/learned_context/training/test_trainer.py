@@ -86,7 +86,7 @@ def test_every_row_is_seen_once_an_epoch_in_nearly_equal_batches(monkeypatch):
         batches = seen[7 * epoch : 7 * epoch + 7]
         assert {len(batch) for batch in batches} == {7, 8}
         assert np.array_equal(np.sort(torch.cat(batches).numpy()), scaled)
-    assert not torch.equal(torch.cat(seen[:7]), torch.cat(seen[7:14])), "shuffled anew"
+    assert not torch.equal(torch.cat(seen[:7]), torch.cat(seen[7:14])), "shuffled again"
 
 
 def test_more_batches_than_rows_is_one_row_a_batch():
