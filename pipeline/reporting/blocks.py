@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from pipeline.reporting.escaping import markdown as _md
 from pipeline.reporting.escaping import tex as _tex
+from pipeline.reporting.svg import following
 
 # Names of tasks come from data: everything is escaped unless this package wrote it.
 ENVIRONMENT = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
@@ -60,7 +61,8 @@ def heading(title: str, text: str = "") -> Text:
 
 
 def missing(what: str) -> Text:
-    return Text((f"{what} Nothing is shown in its place.",), kind="missing")
+    """What is said in place of a block; `what` may have `code`."""
+    return Text(prose(what), kind="missing")
 
 
 @dataclass(frozen=True)
@@ -180,13 +182,14 @@ class Mark:
         parts = []
         if self.line:
             parts.append(
-                f'<path d="M0 6H32" stroke="{self.colour}" stroke-width="2.4" fill="none"'
+                f'<path d="M0 6H32" style="stroke: {self.colour}" stroke-width="2.4" fill="none"'
                 f"{f' stroke-dasharray={chr(34)}{dashes}{chr(34)}' if dashes else ''}/>"
             )
         if self.marker:
             parts.append(f'<path d="{_SHAPES.get(self.marker, _SHAPES["o"])}" '
-                         f'fill="{self.colour}" stroke="{self.colour}"/>')  # fmt: skip
-        return Markup(f'<svg viewBox="0 0 32 12" aria-hidden="true">{"".join(parts)}</svg>')
+                         f'style="fill: {self.colour}; stroke: {self.colour}"/>')  # fmt: skip
+        svg = f'<svg viewBox="0 0 32 12" aria-hidden="true">{"".join(parts)}</svg>'
+        return Markup(following(svg))
 
 
 @dataclass(frozen=True)
@@ -350,8 +353,9 @@ aria-label="{{ table.caption or table.name }}">
 <tr{% if loop.index0 in table.marked %} class="ours"{% endif %}>{% for cell in row %}
 {% set tag = 'th scope="row"' if loop.first else 'td' %}
 <{{ tag | safe }}\
-{% if not loop.first %} class="{{ 'number ' if table.is_number(loop.index0) }}\
-{{ 'long ' if cell.text | length > 60 }}{{ cell.style }}"{% endif %}\
+ class="{{ 'number ' if table.is_number(loop.index0) and not loop.first }}\
+{{ 'long ' if cell.text | length > 60 else 'short ' if cell.text | length < 16 }}\
+{{ 'empty ' if cell.text == '–' and not cell.paper }}{{ cell.style }}"\
 {% if table.cards %} data-label="{{ table.header[loop.index0] }}"{% endif %}\
 {% if table.filters %} data-kind="{{ cell.kind or cell.text }}"{% endif %}\
 {% if table.sortable and cell.value is not none %} data-value="{{ cell.value }}"{% endif %}>\
@@ -381,9 +385,9 @@ class="drawing{{ ' single' if drawing.columns == 1 }}{{ ' on-white' if drawing.o
 <li>{{ mark.svg() }}{{ mark.label }}</li>
 {% endfor %}
 {% if drawing.ramp %}
-<li class="ramp">{{ drawing.ramp.label }}: {{ drawing.ramp.low }} \
+<li class="ramp"><span>{{ drawing.ramp.label }}:</span> <span>{{ drawing.ramp.low }} \
 <i style="background: linear-gradient(to right, {{ drawing.ramp.colours | join(', ') }})"></i> \
-{{ drawing.ramp.high }}</li>
+{{ drawing.ramp.high }}</span></li>
 {% endif %}
 </ul>
 {% endif %}
@@ -393,7 +397,7 @@ class="drawing{{ ' single' if drawing.columns == 1 }}{{ ' on-white' if drawing.o
 <div class="panel">{% if title %}<h3>{{ title }}</h3>{% endif %}{{ svg | safe }}</div>
 {% endfor %}
 </div>
-<figcaption>{{ drawing.caption }}
+<figcaption>{{ drawing.caption }}{{ " Not in the paper." if not drawing.paper }}
 {% if drawing.paper %}<span class="same">{{ drawing.paper }}</span>{% endif %}
 {% if drawing.compared %}<span class="same"><b>Compared with the paper:</b> \
 {{ drawing.compared }}</span>{% endif %}

@@ -6,6 +6,7 @@ import io
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from textwrap import wrap
 from typing import Any, TypeVar
 
 os.environ.setdefault("MPLBACKEND", "agg")  # before pyplot looks for a screen
@@ -22,7 +23,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from pipeline.reporting.blocks import Drawing, Mark, Ramp
-from pipeline.reporting.formatting import show
+from pipeline.reporting.formatting import short, show
 from pipeline.reporting.svg import GRID, INK, PAPER, SOFT, inline
 
 STYLE: Any = {
@@ -63,7 +64,8 @@ STYLE: Any = {
     "ytick.labelsize": 7.8,
 }
 SEQUENTIAL = "viridis"
-SMALL, WIDE = (2.15, 1.85), (5.4, 3.2)  # inches; a wide panel is as wide as a phone can show
+SMALL = (2.15, 1.85)  # inches; two are as wide as a phone
+WIDE = 4.4  # wider, and the text would be too small on a phone
 
 Item = TypeVar("Item")
 Paint = Callable[[Axes, Item], None]
@@ -117,7 +119,7 @@ def draw(
 
 
 def picture(
-    name: str, caption: str, paint: Callable[[Axes], None], *, size: tuple[float, float] = WIDE,
+    name: str, caption: str, paint: Callable[[Axes], None], *, size: tuple[float, float],
     **options: Any,
 ) -> Drawing:  # fmt: skip
     """A figure with one panel."""
@@ -199,6 +201,11 @@ def plain(text: str) -> str:
     return " ".join(text.split()).replace("\\", "/").replace("$", r"\$")
 
 
+def axis_label(text: str, width: int = 30) -> str:
+    """A name that came from data, in lines that a small panel has room for."""
+    return "\n".join(wrap(plain(text), width))
+
+
 def shades(count: int = 9) -> list[str]:
     return [to_hex(shade) for shade in colormaps[SEQUENTIAL](np.linspace(0, 0.95, count))]
 
@@ -247,13 +254,8 @@ def log_scale(axis: XAxis | YAxis) -> None:
         axis.set_major_locator(LogLocator(subs=(1.0, 3.0), numticks=5))
     else:
         axis.set_major_locator(LogLocator(numticks=5))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
     axis.set_minor_formatter(NullFormatter())
-
-
-def tick(value: float) -> str:
-    text = show(value)
-    return text.rstrip("0").rstrip(".") if "." in text and "×" not in text else text
 
 
 def log_ticks(axes: Axes, values: Sequence[float], labels: Sequence[str]) -> None:

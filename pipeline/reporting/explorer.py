@@ -50,15 +50,15 @@ spellcheck="false"></label>
 <label>Colour <select data-part="colour"></select></label>
 <label data-part="feature-box">Along <select data-part="feature"></select></label>
 </div>
-<p class="ramp"><span data-part="low"></span><i data-part="ramp"></i>\
-<span data-part="high"></span></p>
+<p class="ramp"><span data-part="scale"></span> <span><span data-part="low"></span> \
+<i data-part="ramp"></i> <span data-part="high"></span></span></p>
 <p class="problem" data-part="problem" role="status"></p>
 <div class="views">
 <div>
 <svg data-part="map" viewBox="0 0 480 380" tabindex="0" role="application" \
 aria-label="Map of the tasks; arrow keys go to the next task in a direction"></svg>
 <p aria-live="polite"><b data-part="chosen"></b>: <span data-part="about"></span></p>
-<p>Most alike, by the distance in the network's first layer:</p>
+<p>Most similar tasks, by the distance in the network's first layer:</p>
 <ol data-part="nearest"></ol>
 </div>
 <div data-part="response">

@@ -23,8 +23,14 @@ def show(value: float, decimals: int | None = None) -> str:
     return text
 
 
+def short(value: float) -> str:
+    """Three significant digits without zeros at the end: a setting, or a number at an axis."""
+    text = show(value)
+    return text.rstrip("0").rstrip(".") if "." in text and "×" not in text else text
+
+
 def percent(share: float, decimals: int = 0) -> str:
-    return f"{show(100 * share, decimals)}%"
+    return f"{show(100 * share, 0 if share in (0, 1) else decimals)}%"
 
 
 def signed(value: float, decimals: int | None = None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from learned_context.networks.registry import ARCHITECTURES
-from pipeline.reporting.svg import INK
+from pipeline.reporting.svg import BLUE, INK
 
 DATASETS = {
     "frequency": "Frequency",
@@ -39,6 +39,7 @@ FEATURES = {
         "windspeed": "wind speed",
     },
     "inflation": {"time": "year"},
+    "parkinson": {"Jitter(%)": "jitter of the voice (%)"},
 }
 """What a column of a file is called where people read it."""
 
@@ -70,7 +71,7 @@ class ModelStyle:
 
 # The palette of Okabe and Ito, which colour-blind readers can tell apart. LC in blue circles and
 # LL in green diamonds are the paper's.
-BLUE, GREEN, ORANGE, GREY = "#0072b2", "#009e73", "#d55e00", "#808890"
+GREEN, ORANGE, GREY = "#009e73", "#d55e00", "#808890"
 PURPLE, YELLOW, SKY, BLACK = "#cc79a7", "#e69f00", "#56b4e9", INK
 
 NOT_IN_PAPER = "added by us, not in the paper"

@@ -60,8 +60,12 @@ class Page:
         return self.show(heading(title, text))
 
     def show(self, block: AnyBlock) -> AnyBlock:
-        """Put a block on the page; a notebook displays what this returns."""
-        self.blocks.append(block)
+        """Put a block on the page; a notebook displays what this returns.
+
+        What is missing is said once, not for the figure and again for the table below it.
+        """
+        if block not in self.blocks[-1:]:
+            self.blocks.append(block)
         return block
 
     def related(self, *pages: str, code: tuple[str, ...] = (), paper: str = "") -> None:

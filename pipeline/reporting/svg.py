@@ -6,10 +6,10 @@ import re
 
 from markupsafe import escape
 
-INK, SOFT, GRID, PAPER = "#1c2024", "#586069", "#e6eaee", "#ffffff"
+INK, SOFT, GRID, PAPER, BLUE = "#1c2024", "#586069", "#e6eaee", "#ffffff", "#0072b2"
 """Drawn with these, a figure follows the page from light to dark."""
 
-_VARIABLES = {INK: "--ink", SOFT: "--soft", GRID: "--grid", PAPER: "--paper"}
+_VARIABLES = {INK: "--ink", SOFT: "--soft", GRID: "--grid", PAPER: "--paper", BLUE: "--blue"}
 _HEAD = re.compile(r"^.*?(?=<svg)", re.DOTALL)
 _ROOT = re.compile(r"<svg\b[^>]*>")
 _METADATA = re.compile(r"<metadata>.*?</metadata>|<!--.*?-->", re.DOTALL)
@@ -27,6 +27,11 @@ def inline(svg: bytes, prefix: str, label: str) -> str:
     used = {name for _, name in _REFERENCE.findall(text)}
     text = _ID.sub(lambda m: f' id="{prefix}-{m[1]}"' if m[1] in used else "", text)
     text = _REFERENCE.sub(rf"\g<1>{prefix}-\g<2>", text).replace("xlink:href", "href")
+    return re.sub(r"\n\s*", "\n", following(text)).strip()
+
+
+def following(text: str) -> str:
+    """With the page's variables in place of the colours that follow it."""
     for colour, variable in _VARIABLES.items():
         text = text.replace(colour, f"var({variable})")
-    return re.sub(r"\n\s*", "\n", text).strip()
+    return text

@@ -112,8 +112,8 @@
     add(svg, "circle", { class: "ring", cx, cy, r: radius + 4 });
     add(svg, "path", { class: "here", d: `M${hx - 8} ${hy}h16M${hx} ${hy - 8}v16` });
     label(svg, tasks[task], data.names[task], "label");
-    const name = data.columns[column].label;
-    part("low").textContent = `${name}, by quantile: ${show(range[0])}`;
+    part("scale").textContent = `${data.columns[column].label}, by quantile:`;
+    part("low").textContent = show(range[0]);
     part("high").textContent = show(range[1]);
   }
 
