@@ -16,7 +16,7 @@ DATA = (
     Choice(
         "Editions",
         "names the sources, not the files",
-        "the Data page says of each edition where it comes from and how it differs",
+        "the Data page says where each edition comes from and how it differs",
         tuple(
             f"dataset.{name}.edition" for name in ("inflation", "obesity", "height", "death_rate")
         ),
@@ -38,7 +38,7 @@ DATA = (
     Choice(
         "Standard deviation of y",
         "does not say of which rows",
-        "of all rows; Table 4 divides by it",
+        "that of all rows; Table 4 divides by it",
     ),
     Choice(
         "Scale of the data",
@@ -48,15 +48,15 @@ DATA = (
     ),
     Choice(
         "Discrete features",
-        "one-hot for the mixed model; of the other models nothing is said",
-        "one-hot for both linear models; the key says how the networks see them",
+        "one-hot for the mixed model; says nothing about the other models",
+        "one-hot for both linear models; the setting says how the networks see them",
         ("categories",),
     ),
     Choice(
         "Sarcos",
-        "does not mention that the official test rows stand among the training rows",
-        "the official split for the tables; where more of the test rows than the key's share have "
-        "leaked, the networks are trained once more without them, with the same hyperparameters",
+        "does not mention that the official test rows are among the training rows",
+        "the official split for the tables; where the share of leaked test rows is above "
+        "leak_share, the networks are also trained without them, with the same hyperparameters",
         ("dataset.sarcos.split", "leak_share"),
     ),
 )
@@ -96,15 +96,15 @@ MODELS = (
 TRAINING = (
     Choice(
         "Budget",
-        "10 000 epochs of two batches below 100 000 rows, else 1000 epochs of 20",
-        "the profile's, by the number of rows; rows are shuffled in every epoch, whatever their "
-        "task",
+        "10 000 epochs of two batches below 100 000 rows, otherwise 1000 epochs of 20",
+        "depends on the profile and the number of rows; rows of all tasks are shuffled together "
+        "in every epoch",
         ("profile.train.budget", "profile.search.budget"),
     ),
     Choice(
         "Device",
         "a single GPU",
-        "the key's; float32, and one thread for each training",
+        "set in the profile; float32, and one thread for each training",
         ("profile.train.device", "profile.train.precision"),
     ),
     Choice(
@@ -116,7 +116,7 @@ TRAINING = (
     Choice(
         "Convergence",
         "“flagged if the test is above 0.51”; a window of one percent of the epochs",
-        "the key is a p-value, that of the likelihood-ratio test, LR = −n log(1 − r²) with one "
+        "converged_p is the p-value of the likelihood-ratio test, LR = −n log(1 − r²) with one "
         "degree of freedom; constant losses count as converged, a rising loss does not; the "
         "window is no shorter than the profile's",
         ("schedule.converged_p", "schedule.window", "profile.train.window_min"),
@@ -124,7 +124,7 @@ TRAINING = (
     Choice(
         "Loss of an epoch",
         "not said",
-        "the mean squared error met on the way through the epoch, without the penalties",
+        "the mean squared error of the batches during the epoch, without the penalties",
     ),
     Choice(
         "Near zero",
@@ -142,7 +142,7 @@ TRAINING = (
     Choice(
         "Seeds",
         "not given",
-        "each search and each training has its own, derived from the key's and from what it is of",
+        "each search and each training has its own, derived from the setting and its own name",
         ("seeds.search", "seeds.train"),
     ),
 )
@@ -158,7 +158,7 @@ SEARCH = (
     ),
     Choice(
         "Search space",
-        "Table 6; it “varies by dataset”, and how is not said",
+        "Table 6; it “varies by dataset”, but not how",
         "Table 6 for all; the profile may lower the upper end of the width",
         ("space", "profile.search.width_max"),
     ),
@@ -171,7 +171,7 @@ SEARCH = (
     Choice(
         "Trials that diverge",
         "not said",
-        "get the score 1.5, in standard deviations of the target, and no score is worse",
+        "get the score 1.5, in standard deviations of the target: the worst score there is",
     ),
 )
 
@@ -185,14 +185,14 @@ STUDIES = (
     Choice(
         "Less data",
         "“The same fraction of data is removed from each task”",
-        "nested random selections of every task's rows, at least one; tuned anew; 100% is the base "
-        "study",
+        "nested random selections of every task's rows, at least one; tuned again for each share; "
+        "100% is the base study",
         ("fractions",),
     ),
     Choice(
         "Task dimension",
         "1, 2, 4, 8, 16; all other hyperparameters fixed",
-        "those that the base study's search chose, with seeds of their own",
+        "the others are those of the base study's search; each training has its own seed",
         ("profile.dimensions",),
     ),
     Choice(
@@ -207,13 +207,13 @@ STUDIES = (
         "error variance",
         "D is the covariance of the base group's task parameters about their mean, with a ridge "
         "of a millionth so that it can be inverted; s² is the mean squared test error of the base "
-        "group; both of each network for itself",
+        "group; both are computed for each network",
     ),
     Choice(
         "Hold-out search",
         "LIPO; neither box nor number of evaluations is given",
         "the box holds the base group's parameters, zero, and their mean ± 3 standard deviations; "
-        "Gauss-Newton from several starts stands beside LIPO, and alone where LIPO was not run",
+        "Gauss-Newton from several starts is run next to LIPO, and alone where LIPO was not run",
         (
             "profile.holdout.shares",
             "profile.holdout.lipo.evaluations",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.reporting import choices as made
-from pipeline.reporting.blocks import Cell, Table
+from pipeline.reporting.blocks import DASH, Cell, Table
 from pipeline.reporting.choices import CHOICES, Choice
-from pipeline.reporting.formatting import show
+from pipeline.reporting.formatting import short
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import Story
 
@@ -25,7 +25,7 @@ def story() -> Story:
     return Story(
         f"{len(CHOICES)} choices that the paper leaves open, and how each was made",
         f"{keyed} of the {len(CHOICES)} choices have a key in `params.yaml` or in the profile that "
-        "changes them; the value that made this report is beside it.",
+        "changes them; the value behind this report is next to it.",
     )
 
 
@@ -35,15 +35,16 @@ def choices(results: Results, topic: str) -> Table:
         "",
         ("Topic", "The paper", "Here", "Key and value"),
         [
-            [Cell(c.topic), Cell(c.paper), Cell(c.here), Cell(_values(results, c.keys))]
+            [Cell(c.topic), Cell(c.paper), Cell(c.here), _values(results, c.keys)]
             for c in TOPICS[topic]
         ],
         cards=True,
     )
 
 
-def _values(results: Results, keys: tuple[str, ...]) -> str:
-    return "; ".join(f"{key} = {_show(value(results, key))}" for key in keys) or "–"
+def _values(results: Results, keys: tuple[str, ...]) -> Cell:
+    shown = "; ".join(f"{key} = {_show(value(results, key))}" for key in keys)
+    return Cell(shown, style="code") if shown else DASH
 
 
 def value(results: Results, key: str) -> Any:
@@ -66,4 +67,4 @@ def _show(content: Any) -> str:
     if isinstance(content, list):
         shown = (f"({_show(item)})" if isinstance(item, dict) else _show(item) for item in content)
         return f"[{', '.join(shown)}]"
-    return show(content) if isinstance(content, float) else str(content)
+    return short(content) if isinstance(content, float) else str(content)
