@@ -64,6 +64,11 @@ def test_the_papers_number_stands_beside_ours(report):
     assert header[-1] == "LL" and row[-1] == "0.77\n0.70"  # ours is 1.1 times the paper's
 
 
+def test_a_difference_names_the_model_and_counts_are_in_full(report):
+    _, *rows = Reader((report.root / "reports/index.html").read_text()).tables["differences"]
+    assert all(re.match(r"\w[^:;]*: [\d.\u202f]+ \(paper ", row[2]) for row in rows)
+
+
 def test_an_edition_that_is_not_the_papers_is_marked_and_linked_to_the_glossary(report):
     for page in ("base", "repeats", "sizes", "dimension", "holdout", "search", "data", "index"):
         html = (report.root / f"reports/{page}.html").read_text()

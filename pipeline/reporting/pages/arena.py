@@ -10,7 +10,7 @@ from pipeline import checked
 from pipeline.reporting.arena_layout import Arena, Standing, TrackTable
 from pipeline.reporting.blocks import Cell, Drawing, Folded, Mark, Table, Text, missing
 from pipeline.reporting.cells import number
-from pipeline.reporting.drawing import label_ends, log_ticks, picture, plain
+from pipeline.reporting.drawing import WIDE, label_ends, log_ticks, picture, plain
 from pipeline.reporting.formatting import listed, percent, plural, show
 from pipeline.reporting.labels import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
 from pipeline.reporting.results import Results
@@ -56,14 +56,15 @@ def story(arena: Arena | None) -> Story:
         if place == 1
         else f"Learned context is number {place} of {count} methods on {datasets}"
     )
+    lost = {loss.dataset for loss in arena.losses}
     new = {rows: standing(arena, table) for rows, table in arena.new.items()}
     said = [f"{there[0]} with {plural(int(rows), 'row')}" for rows, there in new.items() if there]
     answer = (
         f"Known tasks: mean rank {show(one.mean_rank, 1)}, the lowest error on {one.best} of "
         f"{datasets}, and {_above(one)} above the best method's error on average. "
-        + (f"New tasks: place {listed(said)}. " if said else "")
-        + f"It loses on {plural(len({loss.dataset for loss in arena.losses}), 'dataset')}, which "
-        "are listed."
+        + (f"New tasks, by the rows they arrive with: place {listed(said)}. " if said else "")
+        + f"Another method is better on {plural(len(lost), 'dataset')}"
+        + (", listed below." if lost else ".")
     )
     return Story(title, answer)
 
@@ -146,7 +147,7 @@ def ranks(arena: Arena | None) -> Drawing | Text:
         "them. Methods under one orange line do not differ at the 5% level (Nemenyi; critical "
         f"difference {show(found.difference, 2)}, Friedman p = {show(found.friedman_p)}).",
         paint,
-        size=(5.2, 0.9 + 0.24 * (len(names) + len(found.groups))),
+        size=(WIDE, 0.9 + 0.24 * (len(names) + len(found.groups))),
         legend=[
             Mark("learned context", BLUE, "o"),
             Mark("other methods", GREY, "o"),
@@ -216,9 +217,10 @@ def new_tasks(arena: Arena | None) -> Drawing | Text:
         "new_tasks",
         "New tasks (track 2): mean error relative to the best method of each dataset, by the "
         "number of rows with which a task arrives. Learned context only estimates the new task's "
-        "parameters; the others are fitted again or use their own way. Grey: other methods.",
+        "parameters; the other methods are fitted again or add the task in their own way. Grey: "
+        "methods further behind.",
         paint,
-        size=(5.4, 3.4),
+        size=(WIDE, 3.0),
     )
 
 
@@ -296,7 +298,7 @@ def losses(arena: Arena | None) -> Table | Text:
     ]
     return Table(
         "losses",
-        "Datasets on which another method is better." if rows else "It loses nowhere.",
+        "Datasets on which another method is better." if rows else "No other method is better.",
         ("Dataset", "Track", "Our error / best", "Best method"),
         rows,
         sortable=True,
@@ -319,8 +321,8 @@ def targets(arena: Arena | None) -> Table | Text:
     ]
     return Table(
         "targets",
-        "What was set as a goal before the test rows were seen.",
-        ("Goal", "Track", "Wanted", "Measured", "Met"),
+        "Goals that were set before the test rows were seen.",
+        ("Goal", "Track", "Target", "Measured", "Met"),
         rows,
         cards=True,
     )
@@ -341,7 +343,7 @@ def contestants(arena: Arena | None) -> Table | Text:
     ]
     return Table(
         "contestants",
-        "Every method with its defaults, and the task given to it as its documentation recommends.",
+        "Every method runs with its defaults and gets the task as its documentation recommends.",
         ("Method", "Package", "How the task is given", "Splits, known", "Splits, new"),
         rows,
         cards=True,

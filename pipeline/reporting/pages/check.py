@@ -5,8 +5,9 @@ from __future__ import annotations
 from pipeline.reporting.blocks import Cell, Filter, Table
 from pipeline.reporting.cells import number, text
 from pipeline.reporting.checking import Check
-from pipeline.reporting.formatting import listed, plural
+from pipeline.reporting.formatting import listed, plural, short
 from pipeline.reporting.labels import HYPERPARAMETERS, model_style
+from pipeline.reporting.pages.data import COLUMNS
 from pipeline.reporting.paper import Kind
 from pipeline.reporting.results import Results
 from pipeline.reporting.sentences import Comparison, outcome_counts
@@ -44,12 +45,11 @@ def story(check: Check) -> Story:
         else "No result can be compared yet",
         f"Tables 1 to 6 print {len(check.numbers)} numbers. Of {sum(found.values())} results, "
         f"{counted(check)}; {same} more are networks of Table 2 that Table 4 repeats. Sizes, "
-        f"ranges and restarts are inputs and no results: {counted(check, 'input')}. In Table 3 "
-        f"the ranking of the networks is the paper's on {agreeing} of "
-        f"{plural(len(check.rankings), 'dataset')}. "
+        f"ranges and restarts are inputs, not results: {counted(check, 'input')}. In Table 3 the "
+        f"networks rank as in the paper on {agreeing} of {plural(len(check.rankings), 'dataset')}. "
         + (
-            f"{plural(unexplained, 'number that is', 'numbers that are')} better, worse or "
-            "different beyond tolerance without an explanation yet."
+            f"{plural(unexplained, 'number is', 'numbers are')} better, worse or different beyond "
+            "tolerance and not explained yet."
             if unexplained
             else "Every number that is better, worse or different beyond tolerance has an "
             "explanation, which is in the list below."
@@ -80,8 +80,8 @@ def all_numbers(results: Results, check: Check) -> Table:
     return Table(
         "numbers",
         "Every number of Tables 1 to 6, differences first. A verdict opens to show its reason. "
-        "Errors of Table 2 are also relative to the linear mixed model's on the same rows, which "
-        "removes the luck of the split.",
+        "Errors of Table 2 are also shown relative to the linear mixed model's (LME) on the same "
+        "rows, which takes out the effect of the split.",
         (
             "Verdict",
             "Table",
@@ -116,14 +116,20 @@ def _row(results: Results, compared: Compared) -> list[Cell]:
         Cell(compared.verdict, chip=tone, why=why, kind=compared.verdict),
         Cell(table),
         Cell(row, address=f"data.html#{compared.row}" if marked else "", kind=row),
-        Cell(_column(compared)),
-        number(compared.ours, None),
-        number(compared.paper, None),
+        Cell(column_label(compared)),
+        number(compared.ours, decimals(compared)),
+        number(compared.paper, decimals(compared)),
         number(compared.ratio, 2),
-        number(compared.allowed, None),
+        Cell(short(compared.allowed), compared.allowed),
         number(compared.by_lme, 3),
         number(compared.paper_by_lme, 3),
     ]
+
+
+def decimals(compared: Compared) -> int | None:
+    """Counts are shown in full, everything else with three digits."""
+    both = (compared.ours or 0.0, compared.paper)
+    return 0 if all(float(value).is_integer() for value in both) else None
 
 
 def explanation(compared: Compared) -> str:
@@ -132,7 +138,7 @@ def explanation(compared: Compared) -> str:
     return " ".join(filter(None, (compared.note, evidence, compared.reason)))
 
 
-def _column(compared: Compared) -> str:
+def column_label(compared: Compared) -> str:
     """`lc 0.1` of Table 4 is "LC, 10% of the rows"."""
     first, _, rest = compared.column.partition(" ")
     if compared.table == "base":
@@ -144,23 +150,32 @@ def _column(compared: Compared) -> str:
         return f"{model_style(first).label}, {words.get(rest, rest)}"
     if compared.table == "holdout":
         return f"{first} task parameters"
-    return compared.column
+    if compared.table == "datasets":
+        return COLUMNS[first][0]
+    return {"low": "lowest", "high": "highest"}[first]
 
 
 def sentences(check: Check) -> Table:
-    found, every = (outcome_counts(check.sentences, every=flag) for flag in (False, True))
-    counted = (f"{name}: {found[name]} ({every[name]})" for name in found if every[name])
+    counted = " ".join(
+        f"On {which} datasets: "
+        + ", ".join(f"{n} {name}" for name, n in found.items() if n).replace("holds", "hold")
+        + "."
+        for which, found in (
+            ("comparable", outcome_counts(check.sentences)),
+            ("all", outcome_counts(check.sentences, every=True)),
+        )
+    )
     return Table(
         "sentences",
-        "The paper's sentences as checks, on our numbers and on those that the paper prints, for "
-        f"comparable datasets and for all. {'; '.join(counted)} (in brackets: all datasets).",
+        "The paper's sentences as checks, applied to our numbers and to those that the paper "
+        f"prints. {counted}",
         (
             "Section",
             "The paper says",
             "Comparable datasets",
             "All datasets",
             "Evidence here",
-            "Taken to mean",
+            "How it is tested",
         ),
         [
             [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from statistics import geometric_mean
+from statistics import fmean, geometric_mean
 
 from matplotlib.axes import Axes
 
@@ -11,18 +11,27 @@ from pipeline.reporting import numbers, times
 from pipeline.reporting.blocks import Card, Cards, Cell, Drawing, Mark, Table, Text, missing, prose
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.checking import Check
-from pipeline.reporting.drawing import label_ends, log_scale, log_ticks, picture, plain, sparkline
+from pipeline.reporting.drawing import (
+    WIDE,
+    label_ends,
+    log_scale,
+    log_ticks,
+    picture,
+    plain,
+    sparkline,
+)
 from pipeline.reporting.formatting import duration, listed, percent, plural, show, signed
 from pipeline.reporting.labels import (
     BLUE,
     ESTIMATORS,
     GREY,
+    HYPERPARAMETERS,
     ORANGE,
     dataset_label,
     model_style,
 )
+from pipeline.reporting.pages import arena, dimension, holdout, reproduce, search, sizes
 from pipeline.reporting.pages import check as check_page
-from pipeline.reporting.pages import dimension, holdout, reproduce, search, sizes
 from pipeline.reporting.results import Results
 from pipeline.reporting.sentences import Judged, Outcome, outcome_counts
 from pipeline.reporting.story import Story
@@ -31,6 +40,7 @@ from pipeline.reporting.verdicts import counts
 from pipeline.studies import clean, train
 
 MOSTLY, LARGELY = 0.9, 0.7
+NOT_IN_BOTH: tuple[Outcome, ...] = ("only in the paper", "only here", "in neither")
 STATUS: dict[Outcome, tuple[str, str]] = {
     "holds in both": ("Reproduced", "good"),
     "only in the paper": ("Not reproduced", "bad"),
@@ -63,10 +73,21 @@ def story(results: Results, check: Check) -> Story:
         f"We ran every experiment of the paper on {plural(len(base), 'dataset')} and compared the "
         f"{sum(found.values())} results of its tables: {check_page.counted(check)}. Of "
         f"{plural(decided, 'sentence')} of the paper that can be tested on comparable data, "
-        f"{plural(outcomes['holds in both'], 'holds', 'hold')} here and in "
-        f"the paper's own tables, {outcomes['only in the paper']} only there, "
-        f"{outcomes['only here']} only here, {outcomes['in neither']} in neither."
+        f"{plural(outcomes['holds in both'], 'holds', 'hold')} here and in the paper's own tables"
+        + "".join(f", {outcomes[name]} {name}" for name in NOT_IN_BOTH if outcomes[name])
+        + "."
         + (f" Not run: {listed(not_run)}." if not_run else ""),
+    )
+
+
+def caveat(results: Results) -> str:
+    took = times.load(results)
+    cost = (
+        f"All of it ran in {duration(took.total)} of processor time on CPUs: the" if took else "The"
+    )
+    return (
+        f"{cost} trainings are shorter than the paper's. Some datasets are not the paper's own "
+        "files (marked †; see the [glossary](data.html#glossary))."
     )
 
 
@@ -211,12 +232,11 @@ def _optimiser(results: Results) -> Card | None:
     lipo, gauss = factors["lipo"], factors["gauss_newton"]
     if lipo is None or gauss is None:
         return None
-    harmless = gauss <= 1.05 and gauss < lipo
     lines: dict[str, dict[int, float]] = {}
     for name in ESTIMATORS:
         rows = list(holdout.at_all_rows(results, name).values())
         counted = sorted(set.intersection(*map(set, rows)))
-        lines[name] = {c: geometric_mean(r[c] / r[counted[0]] for r in rows) for c in counted}
+        lines[name] = {c: fmean(r[c] / r[counted[0]] for r in rows) for c in counted}
 
     def paint(axes: Axes) -> None:
         ends = []
@@ -230,18 +250,25 @@ def _optimiser(results: Results) -> Card | None:
         label_ends(axes, ends, 0.14)
 
     return Card(
-        "More task parameters do not hurt new tasks once the optimiser is good"
-        if harmless
-        else "The optimiser decides how much more task parameters hurt new tasks",
+        _optimiser_claim(lipo, gauss),
         "Found here",
         "good",
         f"{show(lipo, 2)} → {show(gauss, 2)}",
-        "error with most / with fewest task parameters: LIPO, then Gauss-Newton",
+        "mean error with most / with fewest task parameters: LIPO, then Gauss-Newton",
         "The paper advises a small task space for new tasks. On the same networks and objective, "
         "LIPO stops above the optimum as the dimension grows; Gauss-Newton does not.",
         "holdout.html#optimisers",
         sparkline("card_optimiser", "Error of new tasks by dimension and optimiser", paint),
     )
+
+
+def _optimiser_claim(lipo: float, gauss: float) -> str:
+    """Of the error with most task parameters / with fewest, by the two optimisers."""
+    if gauss > 1.05 or gauss >= lipo:
+        return "The optimiser decides how much more task parameters hurt new tasks"
+    if lipo > 1.05:
+        return "More task parameters do not hurt new tasks once the optimiser is good"
+    return "With a good optimiser, new tasks gain from more task parameters"
 
 
 def _leak(results: Results) -> Card | None:
@@ -310,11 +337,11 @@ def _disagreement(results: Results, check: Check) -> Card | None:
         show(len(differing), 0),
         f"of {judged} comparable results are better or worse beyond tolerance; {explained}",
         (
-            f"{plural(open_ones, 'has', 'have')} no explanation yet; the list below has the others."
+            f"{plural(open_ones, 'is', 'are')} not explained yet."
             if open_ones
-            else "The list below and the paper check give the reason of each."
+            else "The list below and the paper check give the reason for each."
         )
-        + (f" {listed(other)} are other data and are not compared." if other else ""),
+        + (f" Not compared, because the data differ: {listed(other)}." if other else ""),
         "check.html?numbers.verdict=worse#every-number",
         sparkline("card_ratios", "Our errors relative to the paper's, Table 2", paint)
         if ratios
@@ -393,7 +420,7 @@ def ratios(results: Results, check: Check) -> Drawing | Text:
         f"Our test error relative to the paper's (Table 2). The band is ±{percent(band)}, the "
         "tolerance of most numbers. Open marks: other data, not comparable.",
         paint,
-        size=(4.6, 0.8 + 0.32 * len(datasets)),
+        size=(WIDE, 0.8 + 0.32 * len(datasets)),
         legend=[Mark(s.legend, s.colour, s.marker) for s in styles],
     )
 
@@ -404,12 +431,14 @@ def differences(results: Results, check: Check, most: int = 8) -> Table:
     for c in check.numbers:
         if c.is_open:
             table = results.paper.tables[c.table].title.partition(":")[0]
-            said = f"{show(c.ours or 0.0)} (paper {show(c.paper)})"
-            key = (table, results.label(c.row), c.note or "No explanation yet.")
-            groups.setdefault(key, []).append(said)
+            ours, paper = (show(v, check_page.decimals(c)) for v in (c.ours or 0.0, c.paper))
+            said = f"{check_page.column_label(c)}: {ours} (paper {paper})"
+            row = HYPERPARAMETERS.get(c.row) or results.label(c.row)
+            groups.setdefault((table, row, c.note), []).append(said)
+    explained_first = sorted(groups.items(), key=lambda group: not group[0][2])
     rows = [
-        [Cell(table), Cell(row), Cell("; ".join(said)), Cell(note)]
-        for (table, row, note), said in list(groups.items())[:most]
+        [Cell(table), Cell(row), Cell("; ".join(said)), Cell(note or "Not explained yet.")]
+        for (table, row, note), said in explained_first[:most]
     ]
     left = len(groups) - len(rows)
     return Table(
@@ -417,7 +446,7 @@ def differences(results: Results, check: Check, most: int = 8) -> Table:
         "Numbers that are better, worse or different beyond their tolerance, and why."
         if rows
         else "No number is better, worse or different beyond its tolerance.",
-        ("Table", "Row", "Ours and the paper's", "Why"),
+        ("Table", "Dataset or setting", "Ours and the paper's", "Why"),
         rows,
         notes=(f"{left} more on the page Paper check.",) if left > 0 else (),
         cards=True,
@@ -438,9 +467,9 @@ def what_was_run(results: Results) -> Text:
     if took:
         parts.append(
             f"All of it took **{duration(took.total)} of processor time** on "
-            f"{listed(took.machines)}, with one thread for each training: the "
-            f"`{settings.params.profile}` profile is made for two CPU cores, where the paper used "
-            "a GPU."
+            f"{listed(took.machines)}, one thread for each training: "
+            f"{duration(took.total / 2)} on two cores that are kept busy. The paper used a GPU. "
+            f"The budgets are those of the `{settings.params.profile}` profile."
         )
     parts.append(
         f"For each dataset and network, LIPO tried {profile.search.evaluations} settings; the best "
@@ -462,21 +491,23 @@ def what_was_run(results: Results) -> Text:
 def rerun() -> Text:
     return Text(
         prose(
-            "To compute one number again, for example LC's error on Schools, and compare it with "
-            "the committed one:"
+            "**Rerun one number.** For example LC's error on Frequency, in a clone; every other "
+            "number has such a stage:"
         ),
         code=reproduce.ONE_NUMBER,
     )
 
 
-def next_steps() -> Text:
+def next_steps(results: Results) -> Text:
+    found = arena.load(results)
+    outcome = f": {arena.story(found).title}" if found else ""
     return Text(
         prose(
             "**See the tasks.** The [explorer](explore.html) shows every task on a map, its data, "
             "and what the network predicts as its parameters move.\n\n"
             "**Use it on your data.** `LearnedContextRegressor` is a scikit-learn estimator for "
-            "many related tasks; the [arena](arena.html) compares it with what else one could "
-            "use.\n\n"
+            "many related tasks; the [arena](arena.html) compares it with other methods"
+            f"{outcome}.\n\n"
             "**Check it.** The [paper check](check.html) has all numbers and sentences with their "
             "verdicts; [reproduce](reproduce.html) has the commands, and "
             "`python -m pipeline audit` verifies the committed results in a clone."
