@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from pipeline.reporting import numbers
 from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import lowest, name_cell, number
-from pipeline.reporting.drawing import SEQUENTIAL, colour_bar, draw, log_scale
+from pipeline.reporting.countries import task_name
+from pipeline.reporting.drawing import SEQUENTIAL, axis_label, colour_bar, draw, log_scale
 from pipeline.reporting.formatting import listed, plural
 from pipeline.reporting.labels import (
     LINEAR,
@@ -49,8 +50,8 @@ def story(results: Results) -> Story:
     return Story(
         f"{'Of the paper’s models, the' if ours else 'The'} {model_style(first).title} network has "
         f"the lowest test error on {len(wins[first])} of {plural(len(best), 'dataset')}",
-        f"The lowest error is that of {listed(parts)}."
-        + (f" Ties count for each: {listed(tied)}." if tied else "")
+        f"Datasets on which a model has the lowest error: {listed(parts)}."
+        + (f" A tie counts for both models: {listed(tied)}." if tied else "")
         + "".join(_of_ours(model, found) for model in ours),
     )
 
@@ -129,8 +130,7 @@ def observed_predicted(results: Results, model: str = "lc") -> Drawing | Text:
             vmax=top,
         )
         axes.plot([low, high], [low, high], color=SOFT, linewidth=0.9, linestyle=":", zorder=3)
-        axes.set(xlabel=f"observed {target}", ylabel="predicted")
-        axes.xaxis.label.set_fontsize(7.5)
+        axes.set(xlabel=axis_label(f"observed {target}"), ylabel="predicted")
 
     most = max(count for _, histogram in found.values() for *_, count in histogram.cells)
     top = float(np.log10(most)) or 1.0
@@ -202,7 +202,7 @@ def worst_tasks(results: Results) -> Table:
             rows.append(
                 [
                     name_cell(results, dataset),
-                    Cell(task),
+                    Cell(task_name(dataset, task)),
                     number(about.train if about else None, 0),
                     number(errors[task], None),
                     number(errors[task] / trained.rmse if trained else None, 2),
@@ -214,7 +214,6 @@ def worst_tasks(results: Results) -> Table:
         f"The {WORST} tasks of each dataset on which the LC network does worst.",
         ("Dataset", "Task", "Training rows", "LC's error", "Relative to all tasks", "LL's error"),
         rows,
-        cards=True,
     )
 
 

@@ -11,7 +11,7 @@ from pipeline import checked
 from pipeline.checked import Checked, Count, Error
 from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import number
-from pipeline.reporting.drawing import draw, log_scale, picture
+from pipeline.reporting.drawing import WIDE, draw, log_scale, picture
 from pipeline.reporting.formatting import listed, percent, plural, show
 from pipeline.reporting.labels import BLUE, GREEN, ORANGE, dataset_label, model_style
 from pipeline.reporting.results import Results
@@ -127,7 +127,7 @@ def story(results: Results) -> Story:
         )
     if study:
         answer.append(_verdict(study))
-        title = title if changes else "The split decides Inflation's errors"
+        title = title if changes else "Which rows are test rows decides Inflation's errors"
     return Story(title, " ".join(answer) or "Neither effect was measured yet.")
 
 
@@ -141,10 +141,12 @@ def _verdict(study: SplitStudy) -> str:
             if m in models
         ]
         if far:
-            parts.append(f"{listed(far)} from {RULES.get(rule, rule).lower()}")
+            parts.append(
+                f"{listed(far)} from the mean over splits by {RULES.get(rule, rule).lower()}"
+            )
     return (
-        "On Inflation the paper's linear models are, in standard deviations over splits, "
-        f"{'; and '.join(parts)}."
+        "On Inflation, the paper's linear errors are, in standard deviations, "
+        f"{', and '.join(parts)}."
     )
 
 
@@ -157,7 +159,7 @@ def trainings(results: Results) -> Table | Text:
     rows = [
         [
             Cell(case.name),
-            Cell("ours" if name == OURS else "the " + name.replace("paper", "paper's", 1)),
+            Cell("ours" if name == OURS else name.replace("paper", "the paper's", 1)),
             number(run.width, 0),
             number(case.error(name), 3, case.paper_prints),
             number(case.error(name) / case.paper_prints, 2),
@@ -179,13 +181,12 @@ def trainings(results: Results) -> Table | Text:
             "Budget",
             "Width",
             "Test error",
-            "/ paper's",
+            "Ours / paper's",
             "Training error",
             "Epochs × batches",
             "Seconds",
         ),
         rows,
-        cards=True,
     )
 
 
@@ -209,9 +210,10 @@ def figure(results: Results) -> Drawing | Text:
 
     return picture(
         "budgets",
-        "The error on our budget and on the paper's, relative to the number that the paper prints.",
+        "Our test error with our budget and with the paper's, relative to the error that the paper "
+        "prints.",
         paint,
-        size=(5.2, 0.9 + 0.3 * len(found)),
+        size=(WIDE, 0.9 + 0.3 * len(found)),
         legend=[Mark("our budget", BLUE, "o"), Mark("the paper's budget", ORANGE, "D")],
     )
 
@@ -262,7 +264,7 @@ def splits_table(results: Results) -> Table | Text:
     return Table(
         "splits",
         "Inflation: test errors over many splits by two rules that both give the paper's counts of "
-        f"rows (edition {study.edition}).",
+        "rows.",
         (
             "Model",
             "Test rows",

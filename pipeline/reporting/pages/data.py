@@ -38,8 +38,8 @@ def story(results: Results) -> Story:
         f"{plural(len(same), 'dataset is', 'datasets are')} the paper's own file or generated as "
         f"it says. {plural(len(comparable), 'is', 'are')} rebuilt closely enough for a comparison"
         + (f" ({listed([dataset_label(d) for d in comparable])})" if comparable else "")
-        + f". {plural(len(other), 'is', 'are')} different data{_in(other)}, and no number of "
-        f"{'it' if len(other) == 1 else 'theirs'} is compared with the paper's."
+        + f". {plural(len(other), 'is', 'are')} different data{_in(other)} and not compared with "
+        "the paper."
     )
     leaks = [
         d for d, info in known.items() if _leak_share(info) > results.settings.params.leak_share
@@ -173,6 +173,7 @@ def hashes(results: Results) -> Table:
         "SHA-256 of every raw file, and of the prepared table's values with all its splits.",
         ("Dataset", "What", "SHA-256"),
         rows,
+        cards=True,
     )
 
 
@@ -199,7 +200,7 @@ def leakage(results: Results) -> Table:
         "Test rows whose features and task also appear in the training data. A few equal rows can "
         "be an accident of coarse features; where they are more than "
         f"{percent(results.settings.params.leak_share)} of the test rows, the networks are trained "
-        "once more without them.",
+        "again without them.",
         ("Dataset", "Rows in both parts", "Test rows", "Share of the test rows"),
         rows,
     )
@@ -226,8 +227,8 @@ def clean_errors(results: Results) -> Table:
             )
     return Table(
         "clean",
-        "Errors on the same test rows, of networks that have seen them and of networks that have "
-        "not."
+        "Errors on the same test rows: networks trained on the official split, and networks "
+        "trained without the leaked rows."
         if rows
         else "No dataset here has such a leak: nothing was trained again.",
         ("Dataset", "Model", "Official split", "Without the leaked rows", "Ratio"),
@@ -249,8 +250,8 @@ _GLOSSARY = ENVIRONMENT.from_string(
 <p><b>Effect.</b> {{ one.effect }}</p>
 {% endif %}
 {% if one.source %}
-<p class="files">{{ one.source.citation }}{% if one.source.licence %} Licence: \
-{{ one.source.licence }}{% endif %}</p>
+<p class="files">{{ one.source.citation }}{% if one.source.licence %}. Licence: \
+{{ one.source.licence }}.{% endif %}</p>
 {% endif %}
 </section>
 {% endfor %}

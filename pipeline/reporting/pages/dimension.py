@@ -30,7 +30,7 @@ TRUE_PARAMETERS = {
     "slope": ("line", "Lines: slope"),
     "intercept": ("line", "Lines: intercept"),
     "amplitude": ("sine", "Sines: amplitude"),
-    "phase": ("sine", "Sines: phase (radians)"),
+    "phase": ("sine", "Sines: phase (rad)"),
 }
 NEAR_BEST = 1.05
 Curves = dict[str, dict[int, float]]
@@ -66,8 +66,9 @@ def story(results: Results) -> Story:
         f"With {parameters}, learned context beats last layer on {len(better)} of "
         f"{plural(len(both), 'dataset')}",
         f"To come within 5% of the better network's lowest error, learned context needs fewer task "
-        f"parameters than last layer on {plural(len(fewer), 'dataset')}, more on {len(more)}, and "
-        f"as many on {len(count) - len(fewer) - len(more)}.",
+        f"parameters than last layer on {plural(len(fewer), 'dataset')}, "
+        + (f"as many on {same}, " if (same := len(count) - len(fewer) - len(more)) else "")
+        + f"and more on {len(more)}.",
     )
 
 
@@ -180,7 +181,7 @@ def sine_and_line_truth(results: Results) -> Drawing | Text:
     everything = np.array(list(two.values()))
 
     def paint(axes: Axes, parameter: str) -> None:
-        kind, label = TRUE_PARAMETERS[parameter]
+        kind, _ = TRUE_PARAMETERS[parameter]
         names = [task for task in two if _kind(tasks, task) == kind]
         values = [getattr(tasks[name], parameter) for name in names]
         axes.scatter(everything[:, 0], everything[:, 1], color=GRID, s=10, linewidths=0)
@@ -196,7 +197,6 @@ def sine_and_line_truth(results: Results) -> Drawing | Text:
         figure = axes.get_figure()
         assert figure is not None
         bar = figure.colorbar(dots, ax=axes, location="bottom", shrink=0.9, aspect=25)
-        bar.set_label(label.partition(": ")[2], fontsize=7.5)
         bar.ax.xaxis.set_major_locator(MaxNLocator(4))
         axes.set(xlabel="β₁", ylabel="β₂")
 
@@ -207,7 +207,7 @@ def sine_and_line_truth(results: Results) -> Drawing | Text:
         "largest and smallest values meet.",
         {label: name for name, (_, label) in TRUE_PARAMETERS.items()},
         paint,
-        size=(2.5, 2.7),
+        size=(2.15, 2.35),
         columns=4,
         narrow=2,
         on_white=True,

@@ -59,8 +59,8 @@ def story(results: Results) -> Story:
     tasks = sum(len(one.beta) for one in found.values())
     return Story(
         f"Explore {show(tasks, 0)} tasks on {plural(len(found), 'map')}",
-        "Tasks that are close to each other behave alike: choose one, read which are its "
-        "neighbours, and move its two parameters to see how the prediction changes.",
+        "Tasks that are close on the map behave alike. Choose a task to see its neighbours, and "
+        "move its two parameters to see how the prediction changes.",
     )
 
 
@@ -127,9 +127,9 @@ def extremes(results: Results) -> Table:
         )
     return Table(
         "extremes",
-        "The two tasks most alike, the task farthest from its nearest neighbour, and the one with "
-        "the highest test error; distances are those in the network's first layer.",
-        ("Dataset", "Tasks", "Most alike", "Most alone", "Highest error", "Its error"),
+        "The two most similar tasks, the task farthest from its nearest neighbour, and the one "
+        "with the highest test error; distances are those in the network's first layer.",
+        ("Dataset", "Tasks", "Most similar", "Most isolated", "Highest error", "Its error"),
         rows,
         cards=True,
     )

@@ -10,7 +10,7 @@ from learned_context.networks.registry import ARCHITECTURES
 from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.drawing import draw, log_scale
-from pipeline.reporting.formatting import listed, plural
+from pipeline.reporting.formatting import listed, percent, plural, short, show
 from pipeline.reporting.labels import HYPERPARAMETERS, dataset_label, model_style
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import NOTHING, Story
@@ -43,10 +43,12 @@ def story(results: Results) -> Story:
     )
     at_limit = listed(sorted({dataset_label(d) for d, _ in widest}))
     return Story(
-        f"{len(tuned)} searches of {results.settings.profile.search.evaluations} trials chose the "
-        "hyperparameters",
-        f"{plural(diverged, 'trial')} of {len(trials)} diverged at every rate that was tried. "
-        f"{plural(len(widest), 'search', 'searches')} chose a width within 5% of the upper limit"
+        f"{len(widest)} of {plural(len(tuned), 'search', 'searches')} chose nearly the largest "
+        "width allowed",
+        f"Each search had {results.settings.profile.search.evaluations} trials. "
+        f"{percent(diverged / len(trials))} of all {show(len(trials), 0)} trials diverged at every "
+        f"learning rate that was tried. {plural(len(widest), 'search', 'searches')} chose a width "
+        "within 5% of the upper limit"
         f"{f' ({at_limit})' if widest else ''}.{limit}",
     )
 
@@ -59,8 +61,9 @@ def table_6(results: Results) -> Table:
         if name == "width":
             low, high = width_range(results)
         low_cell, high_cell = (
-            number(value, None, results.paper.value("space", name, column))
+            Cell(short(value), value, "" if paper is None else short(paper))
             for value, column in ((low, "low"), (high, "high"))
+            for paper in (results.paper.value("space", name, column),)
         )
         rows.append([Cell(label), low_cell, high_cell, Cell(f"space.{name}")])
     return Table(
@@ -110,8 +113,6 @@ def chosen(results: Results) -> Table:
         ),
         rows,
         sortable=True,
-        cards=True,
-        tall=True,
     )
 
 
@@ -154,7 +155,7 @@ def path(results: Results) -> Drawing | Text:
 
 def training_curves(results: Results) -> Drawing | Text:
     found: dict[str, tuple[str, dict[str, TrainResult]]] = {}
-    for what in ("loss", "learning rate"):
+    for what in ("loss", "rate"):
         for dataset in results.datasets:
             models = {m: results.read(train.STUDY, dataset, m) for m in results.networks}
             trained = {model: result for model, result in models.items() if result}
@@ -171,7 +172,7 @@ def training_curves(results: Results) -> Drawing | Text:
             axes.plot(curve.epoch, values, color=model_style(model).colour, linewidth=1.1)
         log_scale(axes.yaxis)
         axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
-        axes.set(xlabel="epoch", ylabel=what if what != "loss" else "loss / variance")
+        axes.set(xlabel="epoch", ylabel="loss / variance" if what == "loss" else "learning rate")
 
     return draw(
         "training_curves",

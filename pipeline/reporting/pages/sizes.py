@@ -40,7 +40,7 @@ def story(results: Results) -> Story:
     if not lost:
         return Story("Data size", NOTHING)
     first = min(lost, key=lambda model: lost[model])
-    parts = [f"{model_style(m).label} {signed(rise, 3)}" for m, rise in lost.items()]
+    parts = [f"{signed(rise, 3)} for {model_style(m).label}" for m, rise in lost.items()]
     return Story(
         f"With {percent(least)} of the rows, the {model_style(first).title} network loses least",
         f"From all rows to {percent(least)} of every task's rows, the error relative to the "

@@ -14,7 +14,17 @@ from matplotlib.ticker import MaxNLocator
 from pipeline.reporting.blocks import Cell, Drawing, Mark, Ramp, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.countries import COUNTRIES, task_name
-from pipeline.reporting.drawing import colour_bar, draw, label_ends, picture, plain, shade, shades
+from pipeline.reporting.drawing import (
+    WIDE,
+    axis_label,
+    colour_bar,
+    draw,
+    label_ends,
+    picture,
+    plain,
+    shade,
+    shades,
+)
 from pipeline.reporting.formatting import listed, plural, show
 from pipeline.reporting.labels import (
     BLACK,
@@ -64,8 +74,8 @@ def story(results: Results) -> Story:
     return Story(
         f"One number for each task orders the tasks on {len(clear)} of "
         f"{plural(len(ratios), 'dataset')}",
-        "The task parameter follows what people would name themselves: when prices began to rise, "
-        "how busy a month was, how high mortality is. Its posterior standard deviation is less "
+        "The task parameter follows what a person would have named: when prices began to rise, how "
+        "busy a month was, how high mortality is. Its posterior standard deviation is less "
         f"than half of the spread between tasks on {plural(len(clear), 'dataset')}"
         + (f"; not so on {listed(vague)}." if vague else "."),
     )
@@ -99,8 +109,8 @@ def inflation(results: Results) -> Drawing | Text:
 
     return draw(
         "inflation",
-        "Inflation: the yearly price index of every country, and what the fitted network makes of "
-        f"it, coloured by the country's task parameter. {ARBITRARY}",
+        "Inflation: the yearly price index of every country, and the fitted network's curves, "
+        f"coloured by the country's task parameter. {ARBITRARY}",
         {"Data": data, "Fitted network": fitted},
         paint,
         size=(3.7, 2.8),
@@ -191,7 +201,7 @@ def death_rate(results: Results) -> Drawing | Text:
         "Death rate: the task parameter of every country and year. Each is a task of its own for "
         f"the model; a line connects the tasks of one country. {ARBITRARY}",
         paint,
-        size=(5.4, 3.5),
+        size=(WIDE, 3.1),
         paper=results.paper.figure("death_rate"),
         compared="the same, up to the sign: Haiti in 2010, the year of the earthquake, stands out, "
         "and most countries drift towards lower death rates.",
@@ -268,10 +278,8 @@ def responses(results: Results) -> Drawing | Text:
         low, high = min(response.beta), max(response.beta)
         for beta, values in zip(response.beta, response.values, strict=True):
             axes.plot(response.grid, values, color=shade(beta, low, high), linewidth=1)
-        axes.set(xlabel=plain(feature), ylabel=plain(target))
+        axes.set(xlabel=axis_label(feature), ylabel=axis_label(target, 22))
         axes.xaxis.set_major_locator(MaxNLocator(4))
-        axes.xaxis.label.set_fontsize(7.5)
-        axes.yaxis.label.set_fontsize(7.5)
 
     return draw(
         "responses",

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from pipeline.models.theory import PYRAMID_BIAS, pyramid, sine_family_rmse, task_indicator
 from pipeline.reporting.blocks import Drawing, Mark
-from pipeline.reporting.drawing import draw, picture
+from pipeline.reporting.drawing import WIDE, draw, picture
 from pipeline.reporting.formatting import show
 from pipeline.reporting.labels import BLACK, BLUE, GREEN, ORANGE, SKY
 from pipeline.reporting.paper import Paper
@@ -69,7 +69,7 @@ def indicator(tasks: int = 4, delta: float = 0.25) -> Drawing:
         "β = j the j-th output is one and the others are zero: a scalar becomes the one-hot "
         "indicator of the task.",
         paint,
-        size=(5.4, 2.2),
+        size=(WIDE, 2.0),
     )
 
 
@@ -87,5 +87,5 @@ def sine_family(tasks: int = 8) -> Drawing:
         f"Proposition 3: on the {tasks} tasks sin(jx) no last-layer network with fewer than "
         f"{tasks} features is exact. This is the lowest error that any of them can have.",
         paint,
-        size=(5.0, 2.4),
+        size=(WIDE, 2.3),
     )
