@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--processes-a-gpu",
         type=int,
         default=PROCESSES_A_GPU,
-        help="workers that share a GPU, at most (%(default)s); fewer if its memory runs out",
+        help="stages that share a GPU, at most (%(default)s); fewer if its memory runs out",
     )
 
 
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
         keep_going=arguments.keep_going,
         missing=arguments.missing,
         scheduler=arguments.scheduler,
-        gpus=_gpus(profile),
+        device=_device(profile),
         processes_a_gpu=arguments.processes_a_gpu,
         expected=expected,
         profile=profile,
@@ -62,12 +62,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise SystemExit(code)
 
 
-def _gpus(profile: str | None) -> tuple[str, ...]:
-    """None where the profile computes on the CPU."""
+def _device(profile: str | None) -> str:
     from pipeline import settings
-    from pipeline.execution.gpus import visible_gpus
     from pipeline.files import Files
 
-    if profile is None or settings.load(Files()).profile.train.device == "cpu":
-        return ()
-    return visible_gpus()
+    return "cpu" if profile is None else settings.load(Files()).profile.train.device

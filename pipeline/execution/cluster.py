@@ -8,7 +8,6 @@ workers' user, so a scheduler on another host must use TLS.
 from __future__ import annotations
 
 import ipaddress
-import itertools
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -19,7 +18,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from learned_context.errors import UserError
-from pipeline.execution.gpus import number_worker
 
 CONNECT_SECONDS = 15
 HOW_TO_USE_TLS = "start the scheduler and the workers with TLS (docs/cluster.md says how)"
@@ -30,9 +28,7 @@ class LocalWorkers:
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
-        self._threads = ThreadPoolExecutor(
-            jobs, initializer=number_worker, initargs=(itertools.count(),)
-        )
+        self._threads = ThreadPoolExecutor(jobs)
 
     def nthreads(self) -> dict[str, int]:
         return {"local": self.jobs}

@@ -9,16 +9,18 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
 import time
 from dataclasses import dataclass
+from functools import partial
 from io import BufferedWriter
 from pathlib import Path
 
 from pipeline.execution import guard
-from pipeline.execution.gpus import gpu_of_worker, worker_number
+from pipeline.execution.gpus import GpuRules, Place, RunIsOverError, place_on_gpu
 from pipeline.execution.lifeline import is_alive
 
 # The stages are the unit of parallelism; a worker is one thread.
@@ -39,7 +41,7 @@ class Job:
     removed_first: tuple[str, ...]
     run_lock: str
     run_id: str
-    gpus: tuple[str, ...] = ()
+    gpus: GpuRules
 
 
 @dataclass(frozen=True)
@@ -50,18 +52,26 @@ class CommandResult:
 
 def execute(job: Job) -> CommandResult:
     """Run the commands one after the other until one fails."""
-    started = time.monotonic()
     Path(job.log).parent.mkdir(parents=True, exist_ok=True)
     with Path(job.log).open("ab") as log:
         _wait_for_the_last_attempt(job, log)
         log.truncate(0)
         for path in map(Path, job.removed_first):
             _remove(path)  # DVC has done so; what is here now comes from a killed attempt
-        code = 0
-        for command in job.commands:
-            code = _run(job, command, log)
-            if code != 0:
-                break
+        try:
+            with place_on_gpu(job.gpus, partial(_goes_on, job)) as place:
+                return _run_all(job, place, log)
+        except RunIsOverError:
+            return CommandResult(-signal.SIGKILL, 0.0)
+
+
+def _run_all(job: Job, place: Place, log: BufferedWriter) -> CommandResult:
+    started = time.monotonic()
+    code = 0
+    for command in job.commands:
+        code = _run(job, place, command, log)
+        if code != 0:
+            break
     return CommandResult(code, time.monotonic() - started)
 
 
@@ -87,12 +97,13 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _run(job: Job, command: tuple[str, ...], log: BufferedWriter) -> int:
+def _run(job: Job, place: Place, command: tuple[str, ...], log: BufferedWriter) -> int:
     guarded = [sys.executable, "-I", "-S", guard.__file__, *command]
     with subprocess.Popen(
         guarded,
         cwd=job.folder,
-        env=_environment(job),
+        env=_environment(job, place),
+        pass_fds=place.locks,
         stdin=subprocess.PIPE,
         stdout=log,
         stderr=subprocess.STDOUT,
@@ -110,18 +121,20 @@ def _run(job: Job, command: tuple[str, ...], log: BufferedWriter) -> int:
 
 def _stop_with_the_run(job: Job, process: subprocess.Popen[bytes], ended: threading.Event) -> None:
     while not ended.wait(POLL_SECONDS):
-        if not is_alive(Path(job.run_lock), job.run_id):
+        if not _goes_on(job):
             assert process.stdin is not None
             process.stdin.close()  # the guard kills the command
             return
 
 
-def _environment(job: Job) -> dict[str, str]:
-    environment = {**os.environ, **ONE_THREAD, **job.variables}
+def _goes_on(job: Job) -> bool:
+    return is_alive(Path(job.run_lock), job.run_id)
+
+
+def _environment(job: Job, place: Place) -> dict[str, str]:
+    environment = {**os.environ, **ONE_THREAD, **job.variables, **place.variables}
     # `python` in a command means the interpreter of this project.
     environment["PATH"] = os.pathsep.join(
         [str(Path(sys.executable).parent), environment.get("PATH", os.defpath)]
     )
-    if job.gpus:
-        environment["CUDA_VISIBLE_DEVICES"] = gpu_of_worker(worker_number(), job.gpus)
     return environment

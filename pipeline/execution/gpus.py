@@ -1,18 +1,59 @@
-"""Which GPUs there are, which one a local worker uses, and how many may share one."""
+"""Which GPU a stage uses, and how many stages may share one.
+
+Every GPU of a host has a few places, and each place is a file. A stage holds the lock of its place
+while it runs, whoever started it: a thread of a local run or a worker of a Dask cluster. The
+system releases the lock however the stage ends, so no worker needs to know of the others.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import re
+import socket
 import subprocess
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
 
-_worker = threading.local()
+POLL_SECONDS = 0.5
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+
+
+class RunIsOverError(Exception):
+    """The run ended while one of its stages waited for a GPU."""
+
+
+@dataclass(frozen=True)
+class GpuRules:
+    """How the stages of a run use GPUs."""
+
+    device: str
+    """The profile's `train.device`."""
+    processes: int
+    """Stages that may share a GPU: they share its memory too."""
+    folder: str
+    """Of the lock files."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a stage needs to use its place on a GPU."""
+
+    variables: dict[str, str]
+    locks: tuple[int, ...]
+    """Open files. The command's guard inherits them: the place is taken while it lives."""
+
+
+NO_GPU = Place({}, ())
 
 
 def visible_gpus(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """The GPUs that this process may use, without loading a GPU library."""
-    chosen = environment.get("CUDA_VISIBLE_DEVICES")
+    chosen = environment.get(VISIBLE)
     if chosen is not None:
         names = [name.strip() for name in chosen.split(",")]
         return tuple(name for name in names if name and name != "-1")
@@ -24,20 +65,45 @@ def visible_gpus(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]
     return tuple(str(number) for number in range(len(found)))
 
 
-def gpu_of_worker(worker: int, gpus: Sequence[str]) -> str:
-    """One GPU a worker, shared in turn where there are more workers than GPUs."""
-    return gpus[worker % len(gpus)]
+def usable_gpus(device: str) -> tuple[str, ...]:
+    """The GPUs of this host that a profile with this device may use: none for `cpu`."""
+    kind, _, number = device.partition(":")
+    if kind == "cpu":
+        return ()
+    found = visible_gpus()
+    return found[int(number) :][:1] if number else found
 
 
-def limited_workers(jobs: int, gpus: Sequence[str], processes_a_gpu: int) -> int:
-    """Processes that share a GPU also share its memory, so their number is limited."""
-    return min(jobs, len(gpus) * processes_a_gpu) if gpus else jobs
+def limited_workers(jobs: int, gpus: Sequence[str], processes: int) -> int:
+    """As many workers as there are places on the GPUs."""
+    return min(jobs, len(gpus) * processes) if gpus else jobs
 
 
-def number_worker(numbers: Iterator[int]) -> None:
-    """Called once in the thread of every local worker."""
-    _worker.number = next(numbers)
+@contextmanager
+def place_on_gpu(rules: GpuRules, goes_on: Callable[[], bool]) -> Iterator[Place]:
+    """Take a place on a GPU of this host, or wait for one while the run goes on."""
+    gpus = usable_gpus(rules.device)
+    if not gpus:
+        yield NO_GPU
+        return
+    Path(rules.folder).mkdir(parents=True, exist_ok=True)
+    while True:
+        # The first place of every GPU before the second of any.
+        for place, gpu in product(range(rules.processes), gpus):
+            with _lock_file(rules.folder, gpu, place).open("ab") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    continue
+                # `cuda:1` counts all visible GPUs, so they must stay visible.
+                variables = {} if ":" in rules.device else {VISIBLE: gpu}
+                yield Place(variables, (file.fileno(),))
+                return
+        if not goes_on():
+            raise RunIsOverError
+        time.sleep(POLL_SECONDS)
 
 
-def worker_number() -> int:
-    return getattr(_worker, "number", 0)
+def _lock_file(folder: str, gpu: str, place: int) -> Path:
+    """On a file system that hosts may share: each has its own files."""
+    return Path(folder, re.sub(r"[^\w.-]", "_", f"{socket.gethostname()}-{gpu}-{place}"))

@@ -20,7 +20,7 @@ from pipeline.execution.dvc_adapter.repository import (
     open_repository,
 )
 from pipeline.execution.estimates import Expected, no_expectation
-from pipeline.execution.gpus import limited_workers
+from pipeline.execution.gpus import GpuRules, limited_workers, usable_gpus
 from pipeline.execution.lifeline import RunLock
 from pipeline.execution.planning import RunPlan, make_plan
 from pipeline.execution.runner import PlanRun
@@ -36,8 +36,8 @@ class RunOptions:
     keep_going: bool = False
     missing: bool = False
     scheduler: str | None = None
-    gpus: Sequence[str] = ()
-    """Those that the stages may use; the workers take them in turn."""
+    device: str = "cpu"
+    """The profile's `train.device`: whether the stages use GPUs."""
     processes_a_gpu: int = 1
     expected: Expected = no_expectation
     profile: str | None = None
@@ -61,12 +61,15 @@ def _run(repo: Any, run_lock: RunLock, options: RunOptions, display: Display) ->
     with locked(repo, display.say):
         drop_damaged_rwlock(repo)
         plan = make_plan(repo, options.targets, options.missing, options.expected, options.profile)
-    gpus = () if options.scheduler else tuple(options.gpus)
-    jobs = limited_workers(options.jobs, gpus, options.processes_a_gpu)
-    if jobs < options.jobs and not options.scheduler:
-        display.say(f"{jobs} workers: --processes-a-gpu {options.processes_a_gpu}.")
-        options = replace(options, jobs=jobs)
-    recorder = Recorder(repo, plan, run_lock, gpus, display.say)
+    if not options.scheduler:
+        found = usable_gpus(options.device)
+        jobs = limited_workers(options.jobs, found, options.processes_a_gpu)
+        if jobs < options.jobs:
+            display.say(f"{jobs} workers: --processes-a-gpu {options.processes_a_gpu}.")
+            options = replace(options, jobs=jobs)
+    places = str(run_lock.path.parent / "gpus")
+    rules = GpuRules(options.device, options.processes_a_gpu, places)
+    recorder = Recorder(repo, plan, run_lock, rules, display.say)
     recorder.seconds = time.monotonic() - started
     if plan.restore:
         recorder.restore(plan.restore)

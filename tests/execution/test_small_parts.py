@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import io
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from pipeline.execution.addresses import file_name, kind, resolve_targets
 from pipeline.execution.display import Running, Snapshot, duration, render
 from pipeline.execution.dvc_adapter.lockfile import LockFile
 from pipeline.execution.estimates import Estimates
-from pipeline.execution.gpus import gpu_of_worker, limited_workers, visible_gpus
 from pipeline.execution.lifeline import RunLock, is_alive
 from pipeline.execution.plan_report import show as show_plan
 from pipeline.execution.planning import PlannedStage, RunPlan
@@ -62,35 +60,6 @@ def test_the_wall_time_counts_running_steps_and_takes_finished_ones_for_granted(
 
 def test_the_longest_chain_is_the_most_urgent() -> None:
     assert remaining_path(DIAMOND, SECONDS) == {"a": 7.0, "b": 6.0, "c": 3.0, "d": 1.0}
-
-
-def test_every_worker_gets_one_gpu_in_turn() -> None:
-    gpus = visible_gpus({"CUDA_VISIBLE_DEVICES": "2, 5"})
-    assert gpus == ("2", "5")
-    assert [gpu_of_worker(worker, gpus) for worker in range(3)] == ["2", "5", "2"]
-
-
-@pytest.mark.parametrize(
-    ("jobs", "gpus", "each", "expected"),
-    [(8, ("0", "1"), 2, 4), (3, ("0", "1"), 2, 3), (8, (), 1, 8), (8, ("0",), 1, 1)],
-)
-def test_few_processes_share_a_gpu(
-    jobs: int, gpus: tuple[str, ...], each: int, expected: int
-) -> None:
-    assert limited_workers(jobs, gpus, each) == expected
-
-
-@pytest.mark.parametrize("hidden", ["", "-1"])
-def test_hidden_gpus_are_not_used(hidden: str) -> None:
-    assert visible_gpus({"CUDA_VISIBLE_DEVICES": hidden}) == ()
-
-
-def test_gpus_are_counted_by_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tool = tmp_path / "nvidia-smi"
-    tool.write_text("#!/bin/sh\necho 'GPU 0: A (UUID: x)'\necho 'GPU 1: A (UUID: y)'\n")
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    assert visible_gpus({}) == ("0", "1")
 
 
 def test_one_run_at_a_time(tmp_path: Path) -> None:

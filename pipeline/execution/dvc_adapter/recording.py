@@ -18,6 +18,7 @@ from pipeline.execution.dvc_adapter.busy import BusyFiles
 from pipeline.execution.dvc_adapter.lockfile import LockFile
 from pipeline.execution.dvc_adapter.repository import Say, locked, relative
 from pipeline.execution.dvc_adapter.status import why_stale
+from pipeline.execution.gpus import GpuRules
 from pipeline.execution.lifeline import RunLock
 from pipeline.execution.outcome import StageOutcome
 from pipeline.execution.planning import PlannedStage, RunPlan
@@ -25,7 +26,7 @@ from pipeline.execution.planning import PlannedStage, RunPlan
 
 class Recorder:
     def __init__(
-        self, repo: Any, plan: RunPlan, run_lock: RunLock, gpus: tuple[str, ...], say: Say
+        self, repo: Any, plan: RunPlan, run_lock: RunLock, gpus: GpuRules, say: Say
     ) -> None:
         self.repo = repo
         self.run_lock = run_lock
