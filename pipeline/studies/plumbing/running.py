@@ -91,7 +91,9 @@ def _compute(
     head: dict[str, Any],
     inputs: Mapping[str, Any],
 ) -> tuple[str, StudyResult]:
-    from learned_context.training.devices import device_name
+    import torch
+
+    from learned_context.training.devices import device_name, enough_memory
     from learned_context.training.storage import load_network
     from pipeline.studies.framework.checkpoint import Checkpoint
     from pipeline.studies.framework.experiment import Experiment
@@ -119,6 +121,9 @@ def _compute(
         )
         try:
             result: StudyResult = study.compute(experiment, **inputs)
+        except torch.OutOfMemoryError:
+            with enough_memory(experiment.device):  # one line that names the device
+                raise
         except OSError as error:
             if error.filename is None:  # a write to an open file does not name it
                 error.filename = str(checkpoint.folder)
@@ -126,7 +131,9 @@ def _compute(
     if study.networks != "none":
         _deliver(checkpoint.networks(), study.networks_path(files, dataset, model))
     checkpoint.clear()
-    return device_name(experiment.device), result
+    # The device is chosen when a computation asks for it; the linear models never do.
+    used = device_name(experiment.device) if "device" in vars(experiment) else "cpu"
+    return used, result
 
 
 def _plain(inputs: Mapping[str, Any]) -> dict[str, Any]:
