@@ -1,7 +1,7 @@
 """Make one mistake about devices at a time: do the tests on the simulated device notice?
 
-Each mistake is written into a copy of the library, where `tests/learned_context/test_devices.py`
-runs. The report counts those that were noticed and names the others.
+Each mistake is written into a copy of the code, where the tests of `TESTS` run. The report counts
+those that were noticed and names the others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pipeline.files import write_json
 
 ROOT = Path(__file__).resolve().parents[1]
-TESTS = "tests/learned_context/test_devices.py"
+TESTS = ("tests/models/test_devices.py", "tests/learned_context/test_devices.py")
 
 
 @dataclass(frozen=True)
@@ -34,135 +34,177 @@ class Mistake:
 MISTAKES = (
     Mistake(
         "task numbers stay on the CPU",
-        "training/data.py",
+        "learned_context/training/data.py",
         "torch.from_numpy(np.ascontiguousarray(rows.task)).to(device)",
         "torch.from_numpy(np.ascontiguousarray(rows.task))",
     ),
     Mistake(
         "targets stay on the CPU",
-        "training/data.py",
+        "learned_context/training/data.py",
         "torch.from_numpy(scaler.y(rows.y)).to(device)",
         "torch.from_numpy(scaler.y(rows.y))",
     ),
     Mistake(
         "initial weights stay on the CPU",
-        "networks/network.py",
+        "learned_context/networks/network.py",
         "return network.to(device)",
         "return network",
     ),
     Mistake(
         "the order of the rows is on the CPU",
-        "training/epoch.py",
+        "learned_context/training/epoch.py",
         "torch.empty(*lead, rows, dtype=torch.int64, device=flat.device)",
         "torch.empty(*lead, rows, dtype=torch.int64)",
     ),
     Mistake(
         "the rates are on the CPU",
-        "training/epoch.py",
+        "learned_context/training/epoch.py",
         "self.numbers = flat.new_empty(",
         "self.numbers = torch.empty(",
     ),
     Mistake(
         "a buffer of the gradient is on the CPU",
-        "training/gradient.py",
+        "learned_context/training/gradient.py",
         "ones=flat.new_ones(rows)",
         "ones=torch.ones(rows)",
     ),
     Mistake(
         "the places of sorted rows are on the CPU",
-        "networks/task_rows.py",
+        "learned_context/networks/task_rows.py",
         "(within + member * sizes[batch]).flatten().to(device)",
         "(within + member * sizes[batch]).flatten()",
     ),
     Mistake(
         "task sums without an order",
-        "networks/task_rows.py",
+        "learned_context/networks/task_rows.py",
         'if table.device.type != "cpu":',
         "if False:",
     ),
     Mistake(
         "batches in small chunks on every device",
-        "training/gradient.py",
+        "learned_context/training/gradient.py",
         'CHUNK_ROWS if network.flat.device.type == "cpu" else batch_rows',
         "CHUNK_ROWS",
     ),
     Mistake(
         "the loss is read in every step",
-        "training/epoch.py",
+        "learned_context/training/epoch.py",
         "        return squared\n",
         "        squared.cpu()\n        return squared\n",
     ),
     Mistake(
         "the host waits for the rates",
-        "training/epoch.py",
+        "learned_context/training/epoch.py",
         "self.numbers.copy_(self._host_numbers, non_blocking=True)",
         "self.numbers.copy_(self._host_numbers)",
     ),
     Mistake(
         "the order of the rows is drawn on the device",
-        "training/trainer.py",
+        "learned_context/training/trainer.py",
         "torch.randperm(len(self.training.data), generator=self.generator)",
         "torch.randperm(len(self.training.data), device=self.network.flat.device)",
     ),
     Mistake(
         "dropout's masks stay on the CPU",
-        "training/dropout.py",
+        "learned_context/training/dropout.py",
         "byte.to(self._like.device).to(self._like.dtype)",
         "byte.to(self._like.dtype)",
     ),
     Mistake(
         "a network is loaded onto the CPU",
-        "training/storage.py",
+        "learned_context/training/storage.py",
         'loaded.network.to(device or torch.device("cpu"))',
         "loaded.network",
     ),
     Mistake(
         "predictions on the CPU's rows",
-        "training/trainer.py",
+        "learned_context/training/trainer.py",
         "tensors = Tensors.of(rows, self.scaler, device)",
         'tensors = Tensors.of(rows, self.scaler, torch.device("cpu"))',
     ),
     Mistake(
         "candidates of new tasks stay on the CPU",
-        "new_tasks/objective.py",
+        "learned_context/new_tasks/objective.py",
         "torch.tensor(beta, dtype=self._y.dtype, device=self.device)",
         "torch.tensor(beta, dtype=self._y.dtype)",
     ),
     Mistake(
         "the rows of a block are numbered on the CPU",
-        "new_tasks/objective.py",
+        "learned_context/new_tasks/objective.py",
         "torch.arange(start, min(start + most, largest), device=self.device)",
         "torch.arange(start, min(start + most, largest))",
     ),
     Mistake(
         "every block of new tasks is downloaded",
-        "new_tasks/objective.py",
+        "learned_context/new_tasks/objective.py",
         "            error = (y - output).double() * used\n",
         "            error = (y - output).double() * used\n            error.cpu()\n",
     ),
     Mistake(
         "a posterior's mean stays on the CPU",
-        "new_tasks/laplace.py",
+        "learned_context/new_tasks/laplace.py",
         ".to(x.device, x.dtype)",
         ".to(x.dtype)",
     ),
     Mistake(
         "products in low precision on the CPU too",
-        "training/devices.py",
+        "learned_context/training/devices.py",
         '    if device.type != "cpu":\n        torch.set_float32',
         "    if True:\n        torch.set_float32",
     ),
     Mistake(
         "a pickled network stays on its device",
-        "networks/network.py",
+        "learned_context/networks/network.py",
         "return Network, (self.shape, self.flat.cpu())",
         "return Network, (self.shape, self.flat)",
     ),
     Mistake(
         "a replayed pass keeps the first epoch's rates",
-        "training/epoch.py",
+        "learned_context/training/epoch.py",
         "enumerate(self.numbers.unbind(0))",
         "enumerate(self._host_numbers.clone().to(self.numbers.device).unbind(0))",
+    ),
+    Mistake(
+        "held-out tasks on the CPU's rows",
+        "pipeline/models/held_out.py",
+        "Tensors.of(own, self.trained.scaler, device)",
+        "Tensors.of(own, self.trained.scaler, self.trained.network.flat.cpu().device)",
+    ),
+    Mistake(
+        "the parameters of held-out tasks stay on the CPU",
+        "pipeline/models/held_out.py",
+        "network.flat.new_tensor(beta)",
+        "__import__('torch').from_numpy(beta).float()",
+    ),
+    Mistake(
+        "the inputs of a figure's curves stay on the CPU",
+        "pipeline/models/illustrations.py",
+        "torch.from_numpy(scaler.x(x)).to(device)",
+        "torch.from_numpy(scaler.x(x))",
+    ),
+    Mistake(
+        "a figure's unit vectors are on the CPU",
+        "pipeline/models/illustrations.py",
+        "torch.eye(trained.network.shape.task_dim, device=trained.network.flat.device)",
+        "torch.eye(trained.network.shape.task_dim)",
+    ),
+    Mistake(
+        "the estimator's inputs stay on the CPU",
+        "learned_context/estimator/regressor.py",
+        "torch.from_numpy(scaled).to(self.model_.device)",
+        "torch.from_numpy(scaled)",
+    ),
+    Mistake(
+        "the estimator's new rows stay on the CPU",
+        "learned_context/estimator/new_tasks.py",
+        "torch.from_numpy(scaled_y).to(device)",
+        "torch.from_numpy(scaled_y)",
+    ),
+    Mistake(
+        "the estimator trains on the CPU",
+        "learned_context/estimator/fitting.py",
+        "Part.of(rows, tasks, self.indicators, self.device)",
+        "Part.of(rows, tasks, self.indicators, __import__('torch').device('cpu'))",
     ),
 )
 
@@ -175,12 +217,12 @@ def is_noticed(mistake: Mistake | None, folder: Path) -> bool:
         shutil.copytree(ROOT / name, copy / name, ignore=skipped)
     shutil.copy(ROOT / "pyproject.toml", copy)
     if mistake:
-        path = copy / "learned_context" / mistake.path
+        path = copy / mistake.path
         source = path.read_text(encoding="utf-8")
         if source.count(mistake.before) != 1:
             raise SystemExit(f"{mistake.path}: {mistake.before!r} is not there exactly once")
         path.write_text(source.replace(mistake.before, mistake.after), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", TESTS]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *TESTS]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("PYTHONPATH", None)
     done = subprocess.run(command, cwd=copy, capture_output=True, env=environment)

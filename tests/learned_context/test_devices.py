@@ -388,3 +388,25 @@ class TestCuda:
 
     def test_the_device_is_named(self):
         assert devices.device_name(self.device) not in ("cpu", "cuda")
+
+    def test_new_tasks_are_close_to_the_cpu(self):
+        trained = train(waves(), 6, "lc", HYPER, Plan(20, 6), 1)
+        rows, found = waves(tasks=3, rows=20, seed=5), []
+        for device in (CPU, self.device):
+            network = trained.network.to(device)
+            tensors = Tensors.of(rows, trained.scaler, device)
+            problem = Problem(network, tensors, 3, 0.05, Prior.of_network(network))
+            base = network.task_parameters.double().cpu().numpy()
+            fit = gauss_newton.fit(problem, base, Effort(candidates=16, starts=3, steps=5))
+            found.append(fit.objective)
+        assert found[1] == pytest.approx(found[0], rel=0.01)
+
+    def test_the_estimator_uses_it_also_after_a_pickle(self):
+        known = curves(range(6), 12)
+        settings = {"width": 8, "task_dim": 2, "epochs": 4, "random_state": 0, "members": 2}
+        model = LearnedContextRegressor(device="cuda", **settings)
+        model.fit(known[["x", "side"]], known.y, known.well)
+        restored = pickle.loads(pickle.dumps(model))  # noqa: S301
+        assert model.model_.device.type == restored.model_.device.type == "cuda"
+        expected = model.predict(known[["x", "side"]], known.well)
+        assert restored.predict(known[["x", "side"]], known.well) == pytest.approx(expected)
