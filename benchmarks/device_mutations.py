@@ -201,6 +201,12 @@ MISTAKES = (
         "torch.from_numpy(scaled_y)",
     ),
     Mistake(
+        "an unpickled estimator stays on the CPU",
+        "learned_context/estimator/regressor.py",
+        "self.model_ = self.model_.to(settings.device(self.device))",
+        "settings.device(self.device)",
+    ),
+    Mistake(
         "the estimator trains on the CPU",
         "learned_context/estimator/fitting.py",
         "Part.of(rows, tasks, self.indicators, self.device)",

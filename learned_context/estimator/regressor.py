@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -23,6 +24,7 @@ from learned_context.estimator.model import Model
 from learned_context.estimator.new_tasks import NewTasks
 from learned_context.networks.registry import Kind
 from learned_context.rows import Rows
+from learned_context.training.devices import DeviceError
 
 BLOCK_ROWS = 16384
 """Rows whose distributions are in memory at once."""
@@ -47,7 +49,7 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
         one joins the portfolio.
     random_state : of the initial weights, the batches and the rows held out.
     n_jobs : settings that are trained at the same time; -1 for all cores. The result is the same.
-    device : "auto", "cpu" or "cuda".
+    device : "auto" (CUDA where there is one), "cpu", "cuda" or "cuda:N".
     verbose : whether to show a progress bar.
 
     kind : how the task enters: "lc" learned context (also "cs", "ll", "fs", "film").
@@ -225,8 +227,9 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        if "model_" in state and self.device != "cpu" and torch.cuda.is_available():
-            self.model_ = self.model_.to(settings.device(self.device))
+        if "model_" in state:
+            with suppress(DeviceError):  # this machine may have no GPU, or fewer
+                self.model_ = self.model_.to(settings.device(self.device))
 
     def _rows(self, X: Any, task: Any) -> tuple[torch.Tensor, NDArray[np.int64]]:
         check_is_fitted(self)

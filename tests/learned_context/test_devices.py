@@ -157,6 +157,7 @@ def test_the_estimator_gives_the_same_numbers(elsewhere, kind, monkeypatch):
             model.add_task("new", new[["x", "side"]], new.y)
         found.append(model.predict(known[["x", "side"]], known.well, return_std=True))
         restored = pickle.loads(pickle.dumps(model))  # noqa: S301  what scikit-learn's tools do
+        assert restored.model_.device.type == device.type
         expected = model.predict(known[["x", "side"]], known.well)
         assert (restored.predict(known[["x", "side"]], known.well) == expected).all()
     assert np.array_equal(found[0], found[1])

@@ -118,6 +118,19 @@ def test_pickles_load_on_the_cpu(lc: LearnedContextRegressor, known: pd.DataFram
     assert state["model_"].device.type == "cpu"
 
 
+@pytest.mark.parametrize("device", ["cuda", "cuda:9"])
+def test_pickles_of_a_gpu_that_is_not_here_are_on_the_cpu(
+    lc: LearnedContextRegressor, known: pd.DataFrame, device: str
+) -> None:
+    state = {**lc.__getstate__(), "device": device}
+    back = LearnedContextRegressor.__new__(LearnedContextRegressor)
+    back.__setstate__(state)
+    assert back.device == device
+    assert np.isfinite(back.predict(known[FEATURES], known.well)).all()
+    if not torch.cuda.is_available():
+        assert back.model_.device.type == "cpu"
+
+
 def test_progress_is_shown_on_request(
     known: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
