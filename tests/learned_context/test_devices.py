@@ -153,6 +153,7 @@ def test_the_estimator_gives_the_same_numbers(elsewhere, kind, monkeypatch):
         settings = {"width": 8, "task_dim": 2, "epochs": 4, "random_state": 0, "members": 2}
         model = LearnedContextRegressor(kind=kind, **settings)
         model.fit(known[["x", "side"]], known.y, known.well)
+        assert model.model_.device.type == device.type
         if kind == "lc":
             model.add_task("new", new[["x", "side"]], new.y)
         found.append(model.predict(known[["x", "side"]], known.well, return_std=True))
