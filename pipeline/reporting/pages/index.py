@@ -468,7 +468,7 @@ def what_was_run(results: Results) -> Text:
         parts.append(
             f"All of it took **{duration(took.total)} of processor time** on "
             f"{listed(took.machines)}, one thread for each training: "
-            f"{duration(took.total / 2)} on two cores that are kept busy. The paper used a GPU. "
+            f"at least {duration(took.total / 2)} on two cores. The paper used a GPU. "
             f"The budgets are those of the `{settings.params.profile}` profile."
         )
     parts.append(
