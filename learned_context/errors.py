@@ -25,4 +25,4 @@ def remedy(error: OSError) -> str:
         return "free some space there"
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return "allow writing there, or work in another folder"
-    return "fix this and try again"
+    return "fix this"

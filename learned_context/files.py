@@ -68,7 +68,7 @@ def _remove_abandoned(path: Path) -> None:
 def _cannot_write(path: Path, error: OSError) -> str:
     return (
         f"{path}: cannot be written ({error.strerror or error}); nothing was changed: "
-        f"{remedy(error)}, then run again"
+        f"{remedy(error)}, then try again"
     )
 
 

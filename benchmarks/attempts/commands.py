@@ -38,7 +38,6 @@ WRONG_WORDS: list[tuple[tuple[str, ...], str]] = [
     (("run", "validate", "--scheduler", "tcp://192.0.2.1:8786"), "without TLS"),
     (("run", "validate", "--scheduler", "head:8786"), "host 'head' is not known|without TLS"),
     (("run", "validate", "--scheduler", "nonsense"), "not an address of the form"),
-    (("run", "validate", "--scheduler", "tls://127.0.0.1:1"), "no certificate is configured"),
     (("audit", "--rerun", "paint@x"), "paint@x"),
     (("audit", "--networks", "few"), "few"),
     (("add-dataset",), "required: file"),
@@ -100,13 +99,20 @@ def attempts() -> Iterator[Attempt]:
     for name, number in (("a negative error", -1.0), ("an error of text", "low"), ("none", None)):
         yield Attempt(f"check with {name}", _act("check"), "refused", RESULT, _with_error(number))
     yield Attempt(
+        "run --scheduler with TLS and no certificate",
+        _act("run", "validate", "--scheduler", "tls://127.0.0.1:1"),
+        "refused",
+        "no certificate is configured",
+        lambda scratch: scratch.replace("params.yaml", "leak_share: 0.5", "leak_share: 0.6"),
+    )
+    yield Attempt(
         f"check without {RESULT}",
-        _act("check"),
+        _check,
         "works",
         r"[1-9]\d* missing",
         lambda scratch: scratch.path(RESULT).unlink(),
     )
-    yield Attempt("check as it is", _act("check"), "works", "numbers: ")
+    yield Attempt("check as it is", _check, "works", "results: .* 0 missing")
     yield Attempt("validate as it is", _act("validate"), "works", "valid")
     yield Attempt("plan as it is", _act("plan"), "works", "stages")
     yield Attempt(
@@ -129,6 +135,12 @@ def _with_error(value: object) -> Callable[[Scratch], object]:
         scratch.write(RESULT, json.dumps(content | {"rmse": value}))
 
     return change
+
+
+def _check(scratch: Scratch) -> Ending:
+    """Code 1 is `check`'s answer, not a failure: some differences have no note."""
+    ending = scratch.call("check")
+    return Ending(0, ending.out, ending.err) if ending.code == 1 else ending
 
 
 def _act(*words: str) -> Callable[[Scratch], Ending]:

@@ -179,7 +179,14 @@ def _terminals() -> Iterator[Attempt]:
             f"plan on a terminal of {columns} columns",
             lambda s, columns=columns: s.verb("plan", variables={"COLUMNS": columns}),
             "works",
-            "stages to run|up to date",
+            "stages are up to date",
+        )
+        yield Attempt(
+            f"plan with work to do on a terminal of {columns} columns",
+            lambda s, columns=columns: s.verb("plan", variables={"COLUMNS": columns}),
+            "works",
+            "stages to run",
+            lambda s: s.replace("params.yaml", "leak_share: 0.5", "leak_share: 0.6"),
         )
     yield Attempt("check into a pipe that closes", _closed_pipe, "works")
     yield Attempt("check into a full device", _full_device, "refused", "No space left")

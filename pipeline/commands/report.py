@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from learned_context.errors import UserError
 from pipeline import settings
 from pipeline.files import Files
 from pipeline.reporting import site
@@ -38,10 +37,8 @@ def run(arguments: argparse.Namespace) -> None:
             print(f"{path}: up to date")
         readme.write_example(files.root / "README.md")
         return
-    pages = site.pages(files.root)
     for page in arguments.page:
-        if page not in pages:
-            raise UserError(f"report: no page {page!r}; valid: {', '.join(pages)}")
-    for page in arguments.page or pages:
+        site.check_name(files.root, page)
+    for page in arguments.page or site.pages(files.root):
         run_notebook(files, page)
         print(f"reports/{page}.html")

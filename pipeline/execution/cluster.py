@@ -45,7 +45,13 @@ def connect(scheduler: str | None, jobs: int) -> Iterator[Any]:
         return
     from distributed import Client
 
-    _check_transport(scheduler)
+    check_address(scheduler)
+    if not scheduler.lower().startswith("tls://"):
+        print(
+            f"warning: --scheduler {scheduler} has no TLS: every user of this machine can run code "
+            f"as the workers' user; {HOW_TO_USE_TLS}",
+            file=sys.stderr,
+        )
     try:
         client = Client(scheduler, timeout=CONNECT_SECONDS)
     except TypeError as error:  # what Dask raises without a certificate
@@ -63,8 +69,8 @@ def connect(scheduler: str | None, jobs: int) -> Iterator[Any]:
         yield client
 
 
-def _check_transport(scheduler: str) -> None:
-    """Refuse a connection without TLS to another host; warn about one on this host."""
+def check_address(scheduler: str) -> None:
+    """Refuse what is not an address, and a connection without TLS to another host."""
     try:
         parts = urlsplit(scheduler if "://" in scheduler else f"tcp://{scheduler}")
         host = parts.hostname if parts.scheme in ("tcp", "tls") and parts.port else None
@@ -74,18 +80,11 @@ def _check_transport(scheduler: str) -> None:
         raise UserError(
             f"--scheduler {scheduler}: not an address of the form tls://HOST:PORT; {HOW_TO_USE_TLS}"
         )
-    if parts.scheme == "tls":
-        return
-    if not _is_loopback(host):
+    if parts.scheme != "tls" and not _is_loopback(host):
         raise UserError(
             f"--scheduler {scheduler}: without TLS, anyone who can reach this port can run code as "
             f"the workers' user; {HOW_TO_USE_TLS} and give its address as tls://..."
         )
-    print(
-        f"warning: --scheduler {scheduler} has no TLS: every user of this machine can run code as "
-        f"the workers' user; {HOW_TO_USE_TLS}",
-        file=sys.stderr,
-    )
 
 
 def _is_loopback(host: str) -> bool:

@@ -42,9 +42,11 @@ def as_json(plan: RunPlan, workers: int) -> dict[str, Any]:
 def show(plan: RunPlan, workers: int, console: Console) -> None:
     checked = len(plan.steps) - len(plan.work)
     if plan.restore:
-        console.print(f"{len(plan.restore)} missing outputs come back from DVC's cache.")
+        console.print(
+            f"{len(plan.restore)} missing outputs come back from DVC's cache.", soft_wrap=True
+        )
     if not plan.work:
-        console.print(f"Nothing to run: {plan.fresh} stages are up to date.")
+        console.print(f"Nothing to run: {plan.fresh} stages are up to date.", soft_wrap=True)
         return
     groups: dict[tuple[str, str], list[PlannedStage]] = {}
     for step in plan.work:
@@ -60,7 +62,9 @@ def show(plan: RunPlan, workers: int, console: Console) -> None:
     else:
         console.print(_table(groups, widest))
     if checked:
-        console.print(f"{checked} further stages run only if a rebuilt input differs.")
+        console.print(
+            f"{checked} further stages run only if a rebuilt input differs.", soft_wrap=True
+        )
     console.print(
         f"{len(plan.work)} stages to run, {plan.fresh} up to date: "
         f"{duration(plan.total_seconds)} of work, "

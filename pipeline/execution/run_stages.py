@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
-from pipeline.execution.cluster import connect
+from pipeline.execution.cluster import check_address, connect
 from pipeline.execution.display import Display, duration, make_display
 from pipeline.execution.dvc_adapter.recording import Recorder
 from pipeline.execution.dvc_adapter.repository import (
@@ -45,6 +45,8 @@ class RunOptions:
 
 def run_stages(root: Path, options: RunOptions, console: Console) -> int:
     """Bring the repository up to date; return the exit code."""
+    if options.scheduler is not None:  # even if nothing is stale
+        check_address(options.scheduler)
     with open_repository(root) as repo, errors_for_people():
         run_lock = RunLock(Path(repo.root_dir, "scratch", "run.lock"))
         try:

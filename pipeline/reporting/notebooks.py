@@ -14,6 +14,7 @@ from learned_context.errors import UserError
 from learned_context.files import parse_file
 from pipeline import settings
 from pipeline.files import Files
+from pipeline.reporting import site
 
 KERNEL = "report"
 
@@ -22,9 +23,7 @@ def run_notebook(files: Files, page: str) -> None:
     """Execute the page's notebook; it writes the page. The executed copy holds times: scratch."""
     settings.load(files)  # a mistake there is found before a kernel starts
     source = files.root / "reports" / "notebooks" / f"{page}.ipynb"
-    restore = f"restore it with `git checkout {source}`"
-    if not source.exists():
-        raise UserError(f"{source}: does not exist; {restore}")
+    restore = site.restore(source)
     parse_file(source, _validate, "notebook", restore)
     target = files.scratch("report", f"{page}.ipynb")
     target.parent.mkdir(parents=True, exist_ok=True)

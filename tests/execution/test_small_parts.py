@@ -123,6 +123,15 @@ def test_the_live_picture_names_what_runs() -> None:
     assert "epoch 3 of 9" in text
 
 
+@pytest.mark.parametrize("width", [1, 20, 80])
+def test_a_plan_without_work_is_one_line_on_any_terminal(width: int) -> None:
+    from rich.console import Console
+
+    console = Console(width=width, record=True, file=io.StringIO())
+    show_plan(RunPlan({}, [], 318, {}, Estimates([])), 2, console)
+    assert console.export_text() == "Nothing to run: 318 stages are up to date.\n"
+
+
 @pytest.mark.parametrize("width", [20, 80])
 def test_a_plan_on_a_narrow_terminal_has_every_name_whole(width: int) -> None:
     from rich.console import Console

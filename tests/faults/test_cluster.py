@@ -97,6 +97,13 @@ def test_a_scheduler_that_is_no_address_or_unsafe_is_refused(address: str, messa
         pass
 
 
+def test_an_unsafe_scheduler_is_refused_even_if_nothing_is_stale(project: Project) -> None:  # noqa: F811
+    project.call("run", "--jobs", "1", "prepare")
+    assert "Nothing to run" in project.call("run", "prepare")
+    message = project.call("run", "--scheduler", "tcp://192.0.2.1:8786", "prepare", code=2)
+    assert "without TLS, anyone who can reach this port" in message
+
+
 def test_a_scheduler_on_this_host_without_tls_is_warned_about(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

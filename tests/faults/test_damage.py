@@ -168,7 +168,9 @@ CELL = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": N
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "line 1: not valid JSON ("),
+        ("", "not a readable notebook ("),
+        ("{", "not a readable notebook ("),
+        ("[" * 5000, "not a readable notebook ("),
         ("[]", "not a readable notebook;"),
         (json.dumps(NOTEBOOK | {"metadata": []}), "not a readable notebook;"),
         (json.dumps(NOTEBOOK | {"cells": 3}), "not a readable notebook ("),
@@ -185,7 +187,17 @@ def test_a_damaged_notebook(study: Path, failure: Failure, content: str, message
     path.write_text(content)
     found = failure("report", "index")
     assert found.startswith(f"reports/notebooks/index.ipynb: {message}")
-    assert "restore it with `git checkout" in found
+    assert "restore it with `git checkout reports/notebooks/index.ipynb`" in found
+
+
+def test_a_page_whose_notebook_is_gone(study: Path, failure: Failure) -> None:
+    path = study / "reports/notebooks/index.ipynb"
+    path.unlink()
+    (study / "reports/index.html").write_text("rendered before")
+    assert failure("report", "index") == (
+        "reports/notebooks/index.ipynb: does not exist; "
+        "restore it with `git checkout reports/notebooks/index.ipynb`"
+    )
 
 
 def test_a_number_that_was_lost_from_a_result_is_named(study: Path, failure: Failure) -> None:
