@@ -184,7 +184,7 @@ def _files() -> Iterator[Attempt]:
     yield _attempt("load a folder", lambda s: load(s, "docs"), "docs.*(folder|directory)")
     yield _attempt("load what is not there", lambda s: load(s, "no"), "no.*does not exist")
     yield _attempt(
-        "load a device", lambda s: LearnedContextRegressor.load("/dev/zero"), "/dev/zero"
+        "load a device", lambda s: LearnedContextRegressor.load("/dev/zero"), "/dev/zero: a device"
     )
     yield _attempt(
         "load somebody else's safetensors",

@@ -93,8 +93,10 @@ def save(path: Path, owner: LearnedContextRegressor) -> None:
 def load(path: Path, cls: type[Owner], device: torch.device) -> Owner:
     if path.is_dir():
         raise UserError(f"{path}: a folder, not a file that `save` wrote; name the file in it")
-    if not path.is_file():
+    if not path.exists():
         raise UserError(f"{path}: does not exist")
+    if not path.is_file():
+        raise UserError(f"{path}: a device, pipe or socket, not a file that `save` wrote")
     try:
         header, arrays = _read(path)
         return _restored(cls, header, arrays, device)

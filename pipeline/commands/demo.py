@@ -59,6 +59,11 @@ def copy_project(root: Path, folder: Path) -> None:
     )
     if listed.returncode:
         raise UserError(f"{root.resolve()}: not a git repository; clone the project with git")
+    # The mark comes first: a copy that was interrupted is continued, not taken for somebody's own.
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / ".git").exists():
+        subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
+    (folder / MARK).touch()
     # Results and lock files are the copy's own: they come from its own runs.
     made = ("results/", "reports/", "data/")
     by_people = (
@@ -76,9 +81,6 @@ def copy_project(root: Path, folder: Path) -> None:
         if not target.exists() or target.read_bytes() != content:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / name, target)
-    if not (folder / ".git").exists():
-        subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
-    (folder / MARK).touch()
 
 
 def use_smoke_budget(params: Path) -> None:

@@ -7,6 +7,7 @@ import yaml
 
 from learned_context.errors import UserError
 from pipeline.__main__ import main
+from pipeline.commands import demo
 from pipeline.commands.demo import copy_project, use_smoke_budget
 
 
@@ -51,6 +52,16 @@ def test_a_second_copy_keeps_what_the_first_has_computed(repository, tmp_path):
     copy_project(repository, copy)
     assert (copy / "results" / "own.json").exists()
     assert (copy / "new.py").read_text() == "changed"
+
+
+def test_an_interrupted_copy_is_known_as_the_demo_s(repository, tmp_path, monkeypatch):
+    def interrupt(*paths):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo.shutil, "copy2", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        copy_project(repository, tmp_path / "copy")
+    assert (tmp_path / "copy" / demo.MARK).exists()
 
 
 @pytest.mark.parametrize("folder", [".", "results", "docs"])

@@ -151,6 +151,8 @@ def test_integer_labels_stay_exact(tmp_path: Path) -> None:
 def test_what_is_not_a_model_file(saved: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="a folder, not a file"):
         LearnedContextRegressor.load(tmp_path)
+    with pytest.raises(UserError, match=r"^/dev/null: a device, pipe or socket, not a file"):
+        LearnedContextRegressor.load("/dev/null")
     with pytest.raises(ValueError, match=r"device must be auto, cpu.* not 'abacus'"):
         LearnedContextRegressor.load(saved, device="abacus")
 
