@@ -36,7 +36,9 @@ def hashes(project: Project, check: AuditCheck) -> None:
                 continue
             look = f"`git checkout -- {path}` undoes an edit, `git log -p -- {path}` shows more"
             if path not in in_git:
-                look = f"`dvc checkout {path}` takes it from the cache; {AGAIN.format(place)}"
+                look = AGAIN.format(place)
+                if project.records.in_cache(recorded):
+                    look = f"`dvc checkout {path}` takes it from the cache; {look}"
             found = project.records.hash_of(project.root / path) if here else "missing"
             check.compare(path, found, recorded, f"{place} wrote the latter", look)
     inputs = {

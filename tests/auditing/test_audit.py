@@ -118,6 +118,25 @@ def test_the_hint_restores_a_result(clone):
     assert not made(records.hashes, Project(clone)).findings
 
 
+def test_the_hint_for_a_table_names_the_cache_only_if_it_is_there(clone, audited):
+    path = "data/frequency/table.parquet"
+    for folder, cached in ((clone, False), (audited, True)):
+        table = folder / path
+        before = table.read_bytes() if table.exists() else None
+        table.parent.mkdir(parents=True, exist_ok=True)
+        table.unlink(missing_ok=True)  # it may be a link into the cache
+        table.write_bytes(b"not a table")
+        try:
+            found = made(records.hashes, Project(folder)).findings
+        finally:
+            table.unlink()
+            if before is not None:
+                table.write_bytes(before)
+        [finding] = [one for one in found if one.where == path]
+        assert "`dvc repro prepare@frequency`" in finding.look
+        assert (f"`dvc checkout {path}`" in finding.look) == cached
+
+
 @pytest.mark.slow
 def test_a_forged_table_with_a_forged_hash_is_found_by_making_it_again(clone):
     forger = Clone(clone)

@@ -97,6 +97,10 @@ class Records:
             return None
         return str(built[2].hash_info.value)
 
+    def in_cache(self, recorded: str) -> bool:
+        """Whether `dvc checkout` can bring back what has this hash."""
+        return bool(self._repo.cache.local.exists(recorded))
+
     def parameter(self, file: str, key: str) -> Any:
         """The value now; None where there is none."""
         content = self._parameters(file)
