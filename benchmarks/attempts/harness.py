@@ -25,8 +25,8 @@ from pipeline.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
-SECONDS = 300
-"""After which a command counts as hanging."""
+SECONDS = 1200
+"""After which a command counts as hanging, also on a busy machine."""
 NOTES = {"notes.md": "my notes\n", "raw/by_hand/keep/measured.csv": "a,b\n1,2\n"}
 """Files of the user's in every scratch clone, one of them where git ignores it."""
 
