@@ -3,8 +3,10 @@
 A case is a network of Table 2 on a comparable dataset whose error differs from the paper's by more
 than 10% in either direction, or one of Table 4 that is better or worse than the paper's. It is
 trained with the settings and the seed of the study on the paper's budget (10,000 epochs of two
-batches), and with `--widths` once more for each larger width. The error on the training rows is
-there too: it tells a network that has not learned from one that has overfitted.
+batches), and with `--widths` once more for each larger width. Learned context on a part of the
+rows is also trained with few task parameters, which a search can choose wrongly there. The error
+on the training rows is there too: it tells a network that has not learned from one that has
+overfitted.
 
 A training that is in the output file, with the same settings, is not made again; so a run can be
 stopped and started at any time, and `--only` and `--minutes` divide it into parts.
@@ -16,7 +18,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,7 @@ from pipeline.tables.prepared import Prepared
 
 OFF = 0.10
 """Relative to the paper's error."""
+FEW_TASK_PARAMETERS = (1, 2, 4)
 
 
 @dataclass(frozen=True)
@@ -97,13 +100,19 @@ def paper_plan(files: Files, ours: Plan, rows: int) -> Plan:
     )
 
 
-def settings_of(ours: Setting, paper: Plan, widths: list[int]) -> dict[str, Setting]:
-    """By name: the study's own training, the paper's budget, and that at larger widths."""
+def settings_of(
+    ours: Setting, paper: Plan, widths: Sequence[int], task_dims: Sequence[int] = ()
+) -> dict[str, Setting]:
+    """By name: the study's own training, the paper's budget, and these with one thing changed."""
     found = {"workstation": ours, "paper": replace(ours, plan=paper)}
     for width in widths:
         if width > ours.hyper.width:
             hyper = replace(ours.hyper, width=width)
             found[f"paper, width {width}"] = Setting(hyper, paper, ours.seed)
+    for task_dim in task_dims:
+        if ours.hyper.task_dim not in (0, task_dim):
+            hyper = replace(ours.hyper, task_dim=task_dim)
+            found[f"workstation, {task_dim} task parameters"] = replace(ours, hyper=hyper)
     return found
 
 
@@ -139,7 +148,10 @@ def fill(
 
 
 def compare(
-    files: Files, case: Case, known: dict[str, dict], widths: list[int]
+    files: Files,
+    case: Case,
+    known: dict[str, dict],
+    widths: Sequence[int],
 ) -> Iterator[dict[str, Any]]:
     """The case with one run more each time."""
     params = settings.load(files).params
@@ -147,7 +159,8 @@ def compare(
     encoded = prepared.encode(prepared.frame, params.categories)
     rows = prepared.train_rows(case.fraction), prepared.test_rows()
     ours = study_setting(files, case)
-    wanted = settings_of(ours, paper_plan(files, ours.plan, len(rows[0])), widths)
+    task_dims = FEW_TASK_PARAMETERS if case.model == "lc" and case.fraction < 1 else ()
+    wanted = settings_of(ours, paper_plan(files, ours.plan, len(rows[0])), widths, task_dims)
 
     def make(made: Setting) -> dict:
         parts = encoded.take(rows[0]), encoded.take(rows[1])

@@ -29,6 +29,14 @@ def test_larger_widths_are_trained_and_smaller_ones_are_not():
     assert found["paper, width 16"].plan.epochs == 20
 
 
+def test_other_numbers_of_task_parameters_keep_the_studys_budget():
+    found = settings_of(OURS, replace(OURS.plan, epochs=20), [], [1, 2])
+    assert list(found)[2:] == ["workstation, 1 task parameters"]
+    assert found["workstation, 1 task parameters"].plan == OURS.plan
+    none = replace(OURS, hyper=replace(OURS.hyper, task_dim=0))
+    assert list(settings_of(none, OURS.plan, [], [1])) == ["workstation", "paper"]
+
+
 def test_a_training_of_the_same_setting_is_not_made_again():
     rows = waves()
     odd = np.arange(len(rows)) % 5 == 0

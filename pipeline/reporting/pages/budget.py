@@ -159,7 +159,7 @@ def trainings(results: Results) -> Table | Text:
     rows = [
         [
             Cell(case.name),
-            Cell("ours" if name == OURS else name.replace("paper", "the paper's", 1)),
+            Cell(name.replace(OURS, "ours", 1).replace(PAPER, "the paper's", 1)),
             number(run.width, 0),
             number(case.error(name), 3, case.paper_prints),
             number(case.error(name) / case.paper_prints, 2),
@@ -174,8 +174,8 @@ def trainings(results: Results) -> Table | Text:
         return missing(NOT_MEASURED.format(what="The effect of the budget", script="paper_budget"))
     return Table(
         "trainings",
-        "The same settings and seed on two budgets. Errors are in the units of Table 2 (all rows) "
-        "or of Table 4 (a share of them).",
+        "The same settings and seed on two budgets; what else differs is said. Errors are in the "
+        "units of Table 2 (all rows) or of Table 4 (a share of them).",
         (
             "Network",
             "Budget",
