@@ -578,6 +578,7 @@ OTHERS: Mapping[str, Contestant] = {
             preload=("torch",),
             known_splits=1,
             new_splits=0,
+            most_rows={"known": 6000},
         ),
     )
 }

@@ -12,7 +12,7 @@ from pipeline.checked import Checked, Count, Error
 from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import number
 from pipeline.reporting.drawing import WIDE, draw, log_scale, picture
-from pipeline.reporting.formatting import listed, percent, plural, show
+from pipeline.reporting.formatting import percent, plural, show
 from pipeline.reporting.labels import BLUE, GREEN, ORANGE, PURPLE, dataset_label, model_style
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import Story
@@ -137,21 +137,17 @@ def story(results: Results) -> Story:
 
 
 def _verdict(study: SplitStudy) -> str:
-    """How far the paper's linear errors are from each rule's."""
+    """How far the paper's errors are from each rule's, by the model that fits it least."""
     parts = []
     for rule, models in study.rules.items():
-        far = [
-            f"{show(abs(models[m].deviations), 1)} ({model_style(m).label})"
-            for m in ("lr", "lme")
-            if m in models
-        ]
-        if far:
-            parts.append(
-                f"{listed(far)} from the mean over splits by {RULES.get(rule, rule).lower()}"
-            )
+        name, found = max(models.items(), key=lambda model: abs(model[1].deviations))
+        parts.append(
+            f"{show(abs(found.deviations), 1)} by {RULES.get(rule, rule).lower()} "
+            f"({model_style(name).label})"
+        )
     return (
-        "On Inflation, the paper's linear errors are, in standard deviations, "
-        f"{', and '.join(parts)}."
+        "On Inflation the paper's errors are off the mean over splits by up to so many standard "
+        f"deviations: {'; '.join(parts)}."
     )
 
 
