@@ -553,7 +553,7 @@ OTHERS: Mapping[str, Contestant] = {
             known_splits=1,
             new_splits=1,
             preload=("pytabkit",),
-            most_rows={"new": 2500},
+            most_rows={"known": 19_999, "new": 2500},
         ),
         Contestant(
             "merf",
@@ -578,7 +578,7 @@ OTHERS: Mapping[str, Contestant] = {
             preload=("torch",),
             known_splits=1,
             new_splits=0,
-            most_rows={"known": 6000},
+            most_rows={"known": 3000},
         ),
     )
 }
