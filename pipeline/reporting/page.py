@@ -124,8 +124,9 @@ class Page:
         self.folder.mkdir(parents=True, exist_ok=True)
         if not written:
             write_text(self.folder / ".keep", "This page has neither tables nor figures.\n")
+            written = {".keep"}
         for path in self.folder.iterdir():
-            if path.is_file() and path.name not in written and path.name != ".keep":
+            if path.is_file() and path.name not in written:
                 path.unlink()
 
 
