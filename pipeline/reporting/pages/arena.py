@@ -192,7 +192,7 @@ def new_tasks(arena: Arena | None) -> Drawing | Text:
     lines: dict[str, dict[int, float]] = {}
     for rows, table in arena.new.items():
         for one in table.standings:
-            if one.mean_relative is not None and not one.failed:
+            if one.mean_relative is not None:
                 lines.setdefault(one.contestant, {})[int(rows)] = one.mean_relative
     ticks = sorted({count for line in lines.values() for count in line})
     others = sorted((n for n in lines if n not in ours), key=lambda n: min(lines[n].values()))
@@ -217,8 +217,8 @@ def new_tasks(arena: Arena | None) -> Drawing | Text:
         "new_tasks",
         "New tasks (track 2): mean error relative to the best method of each dataset, by the "
         "number of rows with which a task arrives. Learned context only estimates the new task's "
-        "parameters; the other methods are fitted again or add the task in their own way. Grey: "
-        "methods further behind.",
+        "parameters; the other methods are fitted again or add the task in their own way. Datasets "
+        "on which a method failed are not in its mean. Grey: methods further behind.",
         paint,
         size=(WIDE, 3.0),
     )
