@@ -36,6 +36,20 @@ from pipeline.tables.description import TableDescription
 from pipeline.tables.prepared import Prepared
 
 
+def raw_table(files: Files, dataset: str) -> TaskTable:
+    """The rows of the raw files, before any split."""
+    keys = settings.load(files).dataset(dataset)
+    edition = sources.load(files.sources).edition(dataset, keys.edition)
+    paths = [files.raw(dataset, keys.edition) / one.name for one in edition.files]
+    return registry.parse(dataset, keys.edition, edition, paths)
+
+
+def split_table(table: TaskTable, dataset: str, rule: splits.Rule, seed: int) -> Prepared:
+    features = [feature.name for feature in table.features]
+    frame = splits.split(table.frame, features, rule, seed, dataset)
+    return Prepared(frame, TableDescription.model_construct(**describe(table, frame)))
+
+
 class Source:
     """A dataset's rows before they are split; a generated one has other rows in each draw."""
 
@@ -44,9 +58,7 @@ class Source:
         self.keys = self.settings.dataset(dataset)
         self.rule = registry.split_rule(dataset, self.keys.split)
         if dataset not in registry.GENERATED:
-            edition = sources.load(files.sources).edition(dataset, self.keys.edition)
-            paths = [files.raw(dataset, self.keys.edition) / one.name for one in edition.files]
-            self._table = registry.parse(dataset, self.keys.edition, edition, paths)
+            self._table = raw_table(files, dataset)
 
     @property
     def can_be_drawn(self) -> bool:
@@ -60,9 +72,7 @@ class Source:
             if self.dataset in registry.GENERATED
             else self._table
         )
-        features = [feature.name for feature in table.features]
-        frame = splits.split(table.frame, features, self.rule, seeds.split + number, self.dataset)
-        return Prepared(frame, TableDescription.model_construct(**describe(table, frame)))
+        return split_table(table, self.dataset, self.rule, seeds.split + number)
 
     def error(self, number: int, case: Case, made: Setting) -> float:
         """In the unit in which the paper prints it."""

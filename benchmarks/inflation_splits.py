@@ -23,17 +23,15 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.draws import raw_table, split_table
 from learned_context import metrics
 from learned_context.training.trainer import Hyperparameters, Plan, train
 from pipeline import settings
-from pipeline.commands.prepare import describe
-from pipeline.datasets import registry, sources, splits
 from pipeline.datasets.inflation import SPLITS
 from pipeline.datasets.table import TaskTable
 from pipeline.files import Files, read_json, write_json
 from pipeline.models.linear import fit_mixed, fit_regression
 from pipeline.reporting.paper import load_paper
-from pipeline.tables.description import TableDescription
 from pipeline.tables.prepared import Prepared
 
 DATASET = "inflation"
@@ -48,12 +46,6 @@ class Training:
 
     hyper: Hyperparameters
     plan: Plan
-
-
-def split_table(table: TaskTable, rule: splits.Rule, seed: int) -> Prepared:
-    features = [feature.name for feature in table.features]
-    frame = splits.split(table.frame, features, rule, seed, DATASET)
-    return Prepared(frame, TableDescription.model_construct(**describe(table, frame)))
 
 
 def error(prepared: Prepared, model: str, seed: int, trainings: dict[str, Training]) -> float:
@@ -92,7 +84,7 @@ def study(
         for seed in range(max(wanted.values())):
             missing = [m for m, count in wanted.items() if len(by_model.get(m, [])) == seed < count]
             if missing:
-                prepared = split_table(table, rule, seed)
+                prepared = split_table(table, DATASET, rule, seed)
                 for model in missing:
                     errors = by_model.setdefault(model, [])
                     errors.append(error(prepared, model, seed, trainings))
@@ -119,9 +111,7 @@ def main() -> None:
     arguments = parser.parse_args()
     files = Files(arguments.project.resolve())
     keys = settings.load(files).dataset(DATASET)
-    edition = sources.load(files.sources).edition(DATASET, keys.edition)
-    paths = [files.raw(DATASET, keys.edition) / source.name for source in edition.files]
-    table = registry.parse(DATASET, keys.edition, edition, paths)
+    table = raw_table(files, DATASET)
     trainings: dict[str, Training] = {}
     if arguments.networks:
         trainings = {model: chosen_training(files, model) for model in NETWORKS}
