@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from learned_context.columns import Columns
+from learned_context.estimator.added_levels import AddedLevels
 from learned_context.scaling import Scaler
 
 SINGLE_TASK = 0
@@ -52,15 +53,21 @@ def fit_features(owner: Any, x: Any, fewest: int) -> tuple[NDArray[np.float64], 
     return found, Columns.of_numbers([str(name) for name in names])
 
 
-def features(owner: Any, x: Any, columns: Columns) -> NDArray[np.float64]:
-    """Check and encode rows of a fitted estimator."""
+def features(
+    owner: Any, x: Any, columns: Columns, new_task: bool = False
+) -> tuple[NDArray[np.float64], AddedLevels]:
+    """Check and encode rows of a fitted estimator; those of a new task may have new levels."""
+    added: AddedLevels = owner.added_levels_
     if not columns.has_categories:
         _check_numbers(x)
-        return np.asarray(validate_data(owner, x, reset=False, dtype=np.float64))
+        return np.asarray(validate_data(owner, x, reset=False, dtype=np.float64)), added
     if not isinstance(x, pd.DataFrame):
         raise ValueError("X must be a DataFrame: the fitted one has columns of categories")
     validate_data(owner, x, reset=False, skip_check_array=True)
-    return np.asarray(check_array(columns.encode(x), estimator=owner))
+    if new_task:
+        added = added.with_those_of(x, columns)
+    encoded = added.encode(x, columns, owner.model_.scaler.x_mean)
+    return np.asarray(check_array(encoded, estimator=owner)), added
 
 
 def _check_numbers(x: Any) -> None:

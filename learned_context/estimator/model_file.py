@@ -18,6 +18,7 @@ from torch import Tensor
 
 from learned_context.columns import Columns
 from learned_context.errors import UserError
+from learned_context.estimator.added_levels import AddedLevels
 from learned_context.estimator.calibration import LEVELS, Calibration, Quantiles
 from learned_context.estimator.labels import Labels
 from learned_context.estimator.model import Ensemble, Model
@@ -31,7 +32,7 @@ from learned_context.training.plan import Hyperparameters
 if TYPE_CHECKING:
     from learned_context.estimator.regressor import LearnedContextRegressor
 
-FORMAT = 3
+FORMAT = 4
 KEY = "learned_context_regressor"
 """One metadata entry only: several would be written in an order that varies."""
 POSTERIOR = ("weights", "means", "covariances")
@@ -75,6 +76,7 @@ def save(path: Path, owner: LearnedContextRegressor) -> None:
         "labels": model.labels.tolist(),
         "sort": model.labels.sort,
         "columns": asdict(owner.columns_),
+        "added_levels": dict(owner.added_levels_.of),
         "named": hasattr(owner, "feature_names_in_"),
         "has_tasks": owner.has_tasks_,
         "weights": owner.weights_.to_dict(),
@@ -129,6 +131,9 @@ def _restored(
     levels = [level if level is None else tuple(level) for level in header["columns"]["levels"]]
     owner.columns_ = Columns(
         tuple(header["columns"]["names"]), tuple(levels), header["columns"]["encoding"]
+    )
+    owner.added_levels_ = AddedLevels(
+        {name: tuple(own) for name, own in header["added_levels"].items()}
     )
     voices = [
         _voice(described, _below(f"{place}.", arrays), device)

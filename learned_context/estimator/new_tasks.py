@@ -16,6 +16,7 @@ from learned_context.training.data import Tensors
 
 if TYPE_CHECKING:
     from learned_context.columns import Columns
+    from learned_context.estimator.added_levels import AddedLevels
     from learned_context.estimator.model import Model
 
 
@@ -24,6 +25,7 @@ class NewTasks:
 
     model_: Model
     columns_: Columns
+    added_levels_: AddedLevels
     has_tasks_: bool
     kind: str
     task_column: str | int | None
@@ -31,10 +33,11 @@ class NewTasks:
     def add_task(self, label: Any, X: Any, y: Any) -> Self:
         """Estimate the parameters of a task that was not fitted, from one row or more.
 
-        The networks stay as they are. X has the features alone, without the task's column.
+        The networks stay as they are. X has the features alone, without the task's column. A
+        level of a category that no fitted row has counts as an average one, with a warning.
         """
-        x, target = self._new_rows(X, y)
-        return self._add(x, target, [label] * len(x))
+        rows = self._new_rows(X, y)
+        return self._add(*rows, [label] * len(rows[0]))
 
     def add_tasks(self, X: Any, y: Any, task: Any = None) -> Self:
         """Add many tasks at once, with one label a row: much faster than one by one."""
@@ -44,7 +47,9 @@ class NewTasks:
             raise ValueError("pass task=...: one label a row")
         return self._add(*self._new_rows(X, y), task)
 
-    def _add(self, x: NDArray[np.float64], target: NDArray[np.float64], task: Any) -> Self:
+    def _add(
+        self, x: NDArray[np.float64], target: NDArray[np.float64], levels: AddedLevels, task: Any
+    ) -> Self:
         numbers = self.model_.labels.numbers(task, len(x))
         values, _ = read_labels(task, len(x))
         if (numbers >= 0).any():
@@ -54,14 +59,16 @@ class NewTasks:
         labels = self.model_.labels.added(unique.tolist())
         rows = self._tensors(x, codes, target)
         self.model_ = self.model_.with_new_tasks(labels, rows)
+        self.added_levels_ = levels
         return self
 
     def update_task(self, label: Any, X: Any, y: Any) -> Self:
         """Estimate a known task again, from these rows alone: rows are not kept, so pass all."""
-        x, target = self._new_rows(X, y)
+        x, target, levels = self._new_rows(X, y)
         number = self._number(label)
         rows = self._tensors(x, np.zeros(len(x)), target)
         self.model_ = self.model_.with_updated_task(number, rows)
+        self.added_levels_ = levels
         return self
 
     @property
@@ -112,12 +119,12 @@ class NewTasks:
         self,
         X: Any,
         y: Any,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], AddedLevels]:
         check_is_fitted(self)
         if not self.has_tasks_:
             raise ValueError("the estimator was fitted without task: there is no task to add to")
-        x = inputs.features(self, X, self.columns_)
-        return x, inputs.target(y, len(x))
+        x, levels = inputs.features(self, X, self.columns_, new_task=True)
+        return x, inputs.target(y, len(x)), levels
 
     def _tensors(
         self, x: NDArray[np.float64], task: NDArray[Any], y: NDArray[np.float64]

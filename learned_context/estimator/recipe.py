@@ -94,7 +94,7 @@ class Recipe:
 
 RECIPES: Mapping[Quality, Recipe] = {
     "fast": Recipe(
-        (CAUTIOUS, STRONG, MEDIUM, LIGHT), folds=1, scoring_members=1, members=2, effort=0.5
+        (CAUTIOUS, STRONG, MEDIUM, LIGHT), folds=1, scoring_members=1, members=2, effort=0.45
     ),
     "default": Recipe(PORTFOLIO, folds=2, scoring_members=2, members=8),
     "best": Recipe(PORTFOLIO, folds=4, scoring_members=4, members=24, effort=2.0),

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from learned_context.estimator import inputs, model_file, routing, settings
+from learned_context.estimator.added_levels import AddedLevels
 from learned_context.estimator.fitting import Fitting
 from learned_context.estimator.labels import Labels, read_labels
 from learned_context.estimator.model import Model
@@ -59,9 +60,10 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
     width, blocks, epochs, batch_rows, peak_rate, momentum, lambda_shared, lambda_task : of every
         network, in place of the portfolio's; None for the portfolio's or a rule by the rows.
 
-    Features may be numbers, booleans (0 and 1) and, in a DataFrame, strings or categories (a new
-    level is an error). A feature that has one value in all fitted rows is ignored. Task labels
-    are strings, numbers or booleans of one sort. Without `task` all rows are one task.
+    Features may be numbers, booleans (0 and 1) and, in a DataFrame, strings or categories. A new
+    level is an error, but in rows of an added task: there it counts as an average level. A
+    feature that has one value in all fitted rows is ignored. Task labels are strings, numbers or
+    booleans of one sort. Without `task` all rows are one task.
 
     In cross-validation a fold may hold tasks that were not fitted: set unknown="prior" there, or
     split within tasks, as `learned_context.estimator.cross_val_predict` does. GridSearchCV and
@@ -143,6 +145,7 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
         device = settings.device(self.device)
         fitted = Fitting(given, len(x), len(unique), columns.indicators, seed, device).run(rows)
         self.columns_ = columns
+        self.added_levels_ = AddedLevels()
         self.has_tasks_ = task is not None
         self.n_iter_ = len(fitted.losses)
         self.loss_curve_ = fitted.losses
@@ -234,7 +237,7 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
     def _rows(self, X: Any, task: Any) -> tuple[torch.Tensor, NDArray[np.int64]]:
         check_is_fitted(self)
         X, task = inputs.task_of(X, task, self.task_column)
-        x = inputs.features(self, X, self.columns_)
+        x, _ = inputs.features(self, X, self.columns_)
         if (task is not None) != self.has_tasks_:
             raise ValueError(routing.PASS_TASK if self.has_tasks_ else routing.NO_TASK)
         number = self.model_.labels.numbers(inputs.SINGLE_TASK if task is None else task, len(x))

@@ -77,8 +77,8 @@ def rewritten(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], obj
 
 
 def test_a_newer_file(saved: Path) -> None:
-    rewritten(saved, lambda header, _: header.update(format=4))
-    with pytest.raises(UserError, match="format 4, but this version reads 3"):
+    rewritten(saved, lambda header, _: header.update(format=99))
+    with pytest.raises(UserError, match="format 99, but this version reads 4"):
         LearnedContextRegressor.load(saved)
 
 
