@@ -17,7 +17,16 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.arena import running, tracks
-from benchmarks.arena.cells import FIT_SECONDS, cell_key, read_cell, source_digest
+from benchmarks.arena.cells import (
+    FIT_SECONDS,
+    Cell,
+    Place,
+    cell_key,
+    pack,
+    read_cell,
+    source_digest,
+    unpack,
+)
 from benchmarks.arena.contestants import LEVEL, OTHERS, Contestant
 from benchmarks.arena.datasets import DATASETS, MOST_ROWS, TaskTable, load
 from benchmarks.arena.ours import LIBRARY, OURS
@@ -36,23 +45,31 @@ ROOT = Path(__file__).resolve().parents[2]
 CONTESTANTS = {**OURS, **OTHERS}
 
 
-def summarise(folder: Path, tables: Mapping[str, TaskTable]) -> Arena:
-    """The arena from the cells that are up to date; the others are listed as missing.
+def gather(
+    folder: Path, tables: Mapping[str, TaskTable]
+) -> tuple[list[tuple[Place, Cell]], list[Place]]:
+    """The cells that are up to date, and the places of those that are missing."""
+    digests = {name: table.digest for name, table in tables.items()}
+    cells, missing = [], []
+    for place in running.places(CONTESTANTS, tables):
+        key = cell_key(place, CONTESTANTS[place.contestant], digests[place.dataset])
+        cell = read_cell(folder, place, key)
+        if cell is None:
+            missing.append(place)
+        else:
+            cells.append((place, cell))
+    return cells, missing
+
+
+def summarise(
+    cells: list[tuple[Place, Cell]], missing: list[Place], tables: Mapping[str, TaskTable]
+) -> Arena:
+    """The arena from the cells that are there.
 
     A dataset enters a track's table when all its contestants have the first split: ranks among
     some of them would not compare with ranks among others.
     """
-    digests = {name: table.digest for name, table in tables.items()}
-    cells, missing, waiting = [], [], set()
-    for place in running.places(CONTESTANTS, tables):
-        key = cell_key(place, CONTESTANTS[place.contestant], digests[place.dataset])
-        cell = read_cell(folder, place, key)
-        if cell is not None:
-            cells.append((place, cell))
-            continue
-        missing.append(f"{place.track}/{place.contestant}/{place.dataset}/{place.split}")
-        if place.split == 0:
-            waiting.add((place.track, place.dataset))
+    waiting = {(place.track, place.dataset) for place in missing if place.split == 0}
     cells = [(place, cell) for place, cell in cells if (place.track, place.dataset) not in waiting]
     known = track_table(runs_of(cells, "known", "all"))
     new = {str(rows): track_table(runs_of(cells, "new", str(rows))) for rows in tracks.ARRIVING}
@@ -85,7 +102,7 @@ def summarise(folder: Path, tables: Mapping[str, TaskTable]) -> Arena:
             {name for name, dataset in DATASETS.items() if dataset.source == "pipeline"},
         ),
         losses=losses(by_track),
-        missing=missing,
+        missing=[place.name for place in missing],
     )
 
 
@@ -184,8 +201,13 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         tables = {name: load(name, ROOT) for name in arguments.datasets or DATASETS}
+        packed = arguments.output.with_name("arena_cells.json")
+        unpack(packed, arguments.cells)
         if arguments.verb == "summary":
-            arena = summarise(arguments.cells, tables)
+            cells, missing = gather(arguments.cells, tables)
+            if not arguments.datasets:
+                pack(cells, packed)
+            arena = summarise(cells, missing, tables)
             write_bytes(arguments.output, f"{arena.model_dump_json(indent=1)}\n".encode())
             print_arena(arena)
             return

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
+import json
 import textwrap
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
@@ -70,9 +71,13 @@ class Place:
     dataset: str
     split: int
 
+    @property
+    def name(self) -> str:
+        dataset = self.dataset.replace("/", "__")
+        return f"{self.track}/{self.contestant}/{dataset}/{self.split}"
+
     def path(self, folder: Path) -> Path:
-        name = self.dataset.replace("/", "__")
-        return folder / self.track / self.contestant / name / f"{self.split}.json"
+        return folder / f"{self.name}.json"
 
 
 def cell_key(place: Place, contestant: Contestant, table_digest: str) -> str:
@@ -134,9 +139,26 @@ def read_cell(folder: Path, place: Place, key: str) -> Cell | None:
 
 
 def write_cell(folder: Path, place: Place, cell: Cell) -> None:
-    path = place.path(folder)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(path, f"{cell.model_dump_json(exclude_defaults=True)}\n".encode())
+    write_bytes(place.path(folder), f"{cell.model_dump_json(exclude_defaults=True)}\n".encode())
+
+
+def pack(cells: Iterable[tuple[Place, Cell]], packed: Path) -> None:
+    """All cells as one file that git keeps, a line each: a run can then go on anywhere."""
+    lines = [
+        f"{json.dumps(place.name)}: {cell.model_dump_json(exclude_defaults=True)}"
+        for place, cell in sorted(cells, key=lambda one: one[0].name)
+    ]
+    write_bytes(packed, ("{\n" + ",\n".join(lines) + "\n}\n").encode())
+
+
+def unpack(packed: Path, folder: Path) -> None:
+    """Put the packed cells where `read_cell` looks, except where there is one already."""
+    if not packed.exists():
+        return
+    for name, content in json.loads(packed.read_text()).items():
+        path = folder / f"{name}.json"
+        if not path.exists():
+            write_bytes(path, f"{json.dumps(content)}\n".encode())
 
 
 def compute_cell(place: Place, contestant: Contestant, table: TaskTable, key: str) -> Cell:

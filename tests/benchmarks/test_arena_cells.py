@@ -10,7 +10,17 @@ import pytest
 from scipy.stats import norm
 
 from benchmarks.arena import cells, running
-from benchmarks.arena.cells import Cell, Place, cell_key, read_cell, source_digest, write_cell
+from benchmarks.arena.cells import (
+    Cell,
+    Place,
+    Score,
+    cell_key,
+    pack,
+    read_cell,
+    source_digest,
+    unpack,
+    write_cell,
+)
 from benchmarks.arena.contestants import (
     OTHERS,
     Contestant,
@@ -199,3 +209,20 @@ def test_histogram_boosting_takes_more_tasks_than_categories(rows, monkeypatch):
     monkeypatch.setattr(HistogramBoosting, "most_categories", 10)
     predicted = HistogramBoosting().fit(rows, 0).predict(rows)
     assert np.mean((predicted.mean - rows.target) ** 2) < 0.5 * np.var(rows.target)
+
+
+def test_packed_cells_come_back_and_replace_none(tmp_path):
+    first = Place("known", "ours", "nlme/Milk", 0)
+    second = Place("new", "merf", "schools", 2)
+    score = Score(rows=3, rmse=0.5, fit_seconds=1.0, predict_seconds=0.1, coverage=0.9, width=2.0)
+    cells = [(second, Cell(key="b", failure="late")), (first, Cell(key="a", scores={"all": score}))]
+    packed, folder = tmp_path / "arena_cells.json", tmp_path / "cells"
+    pack(cells, packed)
+    write_cell(folder, second, Cell(key="c", failure="measured again"))
+    unpack(packed, folder)
+    assert read_cell(folder, first, "a") == cells[1][1]
+    assert read_cell(folder, second, "c") is not None
+    before = packed.read_bytes()
+    pack(reversed(cells), packed)
+    assert packed.read_bytes() == before
+    unpack(tmp_path / "none.json", folder)
