@@ -1,5 +1,7 @@
 import json
+import re
 import stat
+import subprocess
 
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from learned_context.errors import UserError
 from learned_context.files import replacing
 from pipeline import files
 
+IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@example.org")
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -78,6 +81,22 @@ def test_damaged_json_is_named(tmp_path, content, message):
 def test_a_missing_file_says_how_to_get_it(tmp_path):
     with pytest.raises(UserError, match=r"b.json: does not exist; .*`dvc repro` makes it"):
         files.read_json(tmp_path / "b.json")
+
+
+def test_the_hint_works_in_a_folder_with_a_space(tmp_path):
+    folder = tmp_path / "my study's copy"
+    folder.mkdir()
+    path = folder / "params.yaml"
+    path.write_text("profile: smoke")
+    for words in (["init", "--quiet"], ["add", "."], [*IDENTITY, "commit", "--quiet", "-m", "x"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    for damage in (path.unlink, lambda: path.write_bytes(b"#" * (files.LARGEST_YAML + 1))):
+        damage()
+        with pytest.raises(UserError) as caught:
+            files.read_yaml(path)
+        hint = re.search("`(git checkout .*?)`", str(caught.value))[1]
+        subprocess.run(hint, shell=True, cwd=folder, check=True, capture_output=True)
+        assert path.read_text() == "profile: smoke"
 
 
 def test_the_code_digest_sees_names_and_contents_but_no_caches(tmp_path):
