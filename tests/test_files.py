@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import stat
 import subprocess
@@ -53,9 +54,26 @@ def test_a_block_that_fails_leaves_the_old_file_and_no_other(tmp_path):
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("a", "old")]
 
 
-def test_files_are_readable_by_others(tmp_path):
-    files.write_text(tmp_path / "a", "x")
-    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o644
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
+def test_the_umask_says_who_may_read(tmp_path, umask, mode):
+    before = os.umask(umask)
+    try:
+        files.write_text(tmp_path / "a", "x")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == mode
+
+
+def test_only_files_are_replaced(tmp_path):
+    pipe, link, folder = tmp_path / "pipe", tmp_path / "link", tmp_path / "folder"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    folder.mkdir()
+    for path, what in ((pipe, "a device, pipe or socket"), (link, "a device"), (folder, "a fold")):
+        with pytest.raises(UserError, match=f"{path.name}: cannot be written, it is {what}"):
+            files.write_text(path, "x")
+    assert stat.S_ISFIFO(pipe.stat().st_mode) and link.is_symlink() and folder.is_dir()
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path):

@@ -14,7 +14,8 @@ from learned_context.scaling import Scaler
 
 SINGLE_TASK = 0
 """The label of the only task when no task is given."""
-LARGEST = 1e100
+LARGEST, SMALLEST = 1e100, 1e-100
+"""The square of a larger number is none, that of a smaller one is zero."""
 FARTHEST = 1e9
 
 
@@ -91,6 +92,11 @@ def check_size(x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
     for name, values in (("X", x), ("y", y)):
         if np.abs(values).max() > LARGEST:
             raise ValueError(f"{name} has values beyond {LARGEST:g}: choose another unit")
+        spread = np.ptp(values, axis=0)
+        if ((spread > 0) & (spread < SMALLEST)).any():
+            raise ValueError(
+                f"{name} has values that differ by less than {SMALLEST:g}: choose another unit"
+            )
 
 
 def standardised(

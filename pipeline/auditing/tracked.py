@@ -53,7 +53,9 @@ def strays(project: Project, check: AuditCheck) -> None:
         look = f"no stage writes links; `git log -p -- {name}`"
         check.expect(not target, path, f"is a link to {target}, not a file", look)
     for path in _git(project, "ls-files", *COMPILED):
-        check.expect(False, path, "is in git where nobody looks for it", f"`git rm {shlex.quote(path)}`")
+        check.expect(
+            False, path, "is in git where nobody looks for it", f"`git rm {shlex.quote(path)}`"
+        )
 
 
 def _git(project: Project, *words: str) -> list[str]:

@@ -41,6 +41,8 @@ FEATURES = ["x", "side"]
         (X, Y, [*TASK[:-1], None], "missing"),
         (X, Y, np.where(np.arange(24) > 3, 1.0, np.nan), "missing"),
         (X, Y, np.where(np.arange(24) > 3, 1.0, np.inf), "infinite"),
+        (X, Y * 1e-170, TASK, "y has values that differ by less than"),
+        (X * 1e-170, Y, TASK, "X has values that differ by less than"),
         (X, Y, pd.date_range("2020", periods=24), "strings"),
         (pd.DataFrame({"a": [None, *"b" * 23]}), Y, TASK, "'a'"),
         (pd.DataFrame({"a": [1, *"b" * 23]}), Y, TASK, "column 'a' holds mixed"),
@@ -60,9 +62,11 @@ def test_fit_refuses(x: Any, y: Any, task: Any, message: str) -> None:
         ("quality", "superb"),
         ("optimizer", "adam"),
         ("members", 0),
+        ("members", 10**9),
         ("n_jobs", 0),
         ("task_dim", 0),
         ("width", 2.5),
+        ("width", 10**7),
         ("epochs", 0),
         ("batch_rows", True),
         ("peak_rate", 0),
@@ -117,6 +121,8 @@ def test_a_fitted_estimator_refuses(lc: LearnedContextRegressor, known: pd.DataF
         (lambda: lc.add_task("d", csr_array(np.eye(4)), y), "DataFrame"),
         (lambda: lc.update_task("d", rows, y), "'d' is not known"),
         (lambda: lc.nearest_tasks("d"), "'d' is not known"),
+        (lambda: lc.nearest_tasks("w00", k=-1), "k must be an integer, 1 or more"),
+        (lambda: lc.nearest_tasks("w00", k="two"), "k must be an integer, 1 or more"),
     ):
         with pytest.raises(ValueError, match=message):
             call()
