@@ -41,6 +41,8 @@ def task_of(x: Any, task: Any, column: str | int | None) -> tuple[Any, Any]:
 def fit_features(owner: Any, x: Any, fewest: int) -> tuple[NDArray[np.float64], Columns]:
     """Check, learn the columns, encode; sets n_features_in_ and feature_names_in_ of `owner`."""
     if isinstance(x, pd.DataFrame):
+        if x.shape[1] == 0:
+            raise ValueError("X has 0 feature(s) while a minimum of 1 is required")
         columns = Columns.fit(x)
         if columns.has_categories:
             validate_data(owner, x, reset=True, skip_check_array=True)

@@ -25,6 +25,7 @@ COUNTS = {
 }
 """The smallest and the largest: with more, a typing error would fill the memory."""
 NUMBERS = ("peak_rate", "lambda_shared", "lambda_task", "momentum")
+LARGEST = 1e6
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "kind": tuple(ARCHITECTURES),
     "quality": QUALITIES,
@@ -51,8 +52,8 @@ def check(settings: Mapping[str, Any]) -> None:
         if value is None:
             continue
         is_number = isinstance(value, Real) and not isinstance(value, bool)
-        if not is_number or not 0 <= value < float("inf"):
-            raise ValueError(f"{name} must be a number, 0 or more, not {value!r}")
+        if not is_number or not 0 <= value <= LARGEST:
+            raise ValueError(f"{name} must be a number from 0 to {LARGEST:g}, not {value!r}")
     if settings["peak_rate"] is not None and not settings["peak_rate"] > 0:
         raise ValueError("peak_rate must be above 0")
     if settings["momentum"] is not None and not settings["momentum"] < 1:
