@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import glob
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,17 +26,21 @@ except ImportError:  # not a POSIX system: what a killed write has left stays
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Give a temporary path beside `path`; rename it to `path` if the block succeeds."""
+    if path.is_dir():
+        raise UserError(f"{path}: cannot be written, it is a folder; name a file in it")
+    if path.exists() and not path.is_file():  # root would replace /dev/null for all users
+        raise UserError(f"{path}: cannot be written, it is a device, pipe or socket; name a file")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_abandoned(path)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        # Not `tempfile`, whose files only their owner may read: the umask decides.
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
     except OSError as error:
         raise UserError(_cannot_write(path, error)) from error
-    temporary = Path(name)
     try:
         _lock(handle)
         yield temporary
-        temporary.chmod(0o644)
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
         temporary.replace(path)

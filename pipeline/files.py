@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -117,8 +118,8 @@ def read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UserError(
-            f"{path}: does not exist; `git checkout {path}` restores it if git has it, `dvc repro` "
-            "makes it"
+            f"{path}: does not exist; `git checkout {shlex.quote(str(path))}` restores it if git "
+            "has it, `dvc repro` makes it"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read ({error})") from error
@@ -143,7 +144,7 @@ def read_yaml(path: Path) -> Any:
     if path.is_file() and path.stat().st_size > LARGEST_YAML:
         raise UserError(
             f"{path}: has {path.stat().st_size // 2**20} MB, and a file of settings at most "
-            f"{LARGEST_YAML // 2**20}; restore it with `git checkout {path}`"
+            f"{LARGEST_YAML // 2**20}; restore it with `git checkout {shlex.quote(str(path))}`"
         )
     return parse_yaml(str(path), read_text(path))
 

@@ -1,5 +1,8 @@
 import json
+import os
+import re
 import stat
+import subprocess
 
 import pytest
 from hypothesis import given
@@ -9,6 +12,7 @@ from learned_context.errors import UserError
 from learned_context.files import replacing
 from pipeline import files
 
+IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@example.org")
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -50,9 +54,26 @@ def test_a_block_that_fails_leaves_the_old_file_and_no_other(tmp_path):
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("a", "old")]
 
 
-def test_files_are_readable_by_others(tmp_path):
-    files.write_text(tmp_path / "a", "x")
-    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o644
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
+def test_the_umask_says_who_may_read(tmp_path, umask, mode):
+    before = os.umask(umask)
+    try:
+        files.write_text(tmp_path / "a", "x")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == mode
+
+
+def test_only_files_are_replaced(tmp_path):
+    pipe, link, folder = tmp_path / "pipe", tmp_path / "link", tmp_path / "folder"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    folder.mkdir()
+    for path, what in ((pipe, "a device, pipe or socket"), (link, "a device"), (folder, "a fold")):
+        with pytest.raises(UserError, match=f"{path.name}: cannot be written, it is {what}"):
+            files.write_text(path, "x")
+    assert stat.S_ISFIFO(pipe.stat().st_mode) and link.is_symlink() and folder.is_dir()
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path):
@@ -78,6 +99,22 @@ def test_damaged_json_is_named(tmp_path, content, message):
 def test_a_missing_file_says_how_to_get_it(tmp_path):
     with pytest.raises(UserError, match=r"b.json: does not exist; .*`dvc repro` makes it"):
         files.read_json(tmp_path / "b.json")
+
+
+def test_the_hint_works_in_a_folder_with_a_space(tmp_path):
+    folder = tmp_path / "my study's copy"
+    folder.mkdir()
+    path = folder / "params.yaml"
+    path.write_text("profile: smoke")
+    for words in (["init", "--quiet"], ["add", "."], [*IDENTITY, "commit", "--quiet", "-m", "x"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    for damage in (path.unlink, lambda: path.write_bytes(b"#" * (files.LARGEST_YAML + 1))):
+        damage()
+        with pytest.raises(UserError) as caught:
+            files.read_yaml(path)
+        hint = re.search("`(git checkout .*?)`", str(caught.value))[1]
+        subprocess.run(hint, shell=True, cwd=folder, check=True, capture_output=True)
+        assert path.read_text() == "profile: smoke"
 
 
 def test_the_code_digest_sees_names_and_contents_but_no_caches(tmp_path):

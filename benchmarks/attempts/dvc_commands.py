@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.attempts.harness import Attempt, Ending, Scratch
 
+DATASETS = ("frequency", "height")
+"""One that is generated and one that is downloaded."""
 VALUES: list[tuple[str, str]] = [
     ("leak_share=7", "params.yaml: leak_share: 7 is not valid"),
     ("datasets=[]", r"params.yaml: datasets: \[\] is not valid"),

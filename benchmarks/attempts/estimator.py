@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from safetensors.numpy import save_file
+from scipy.sparse import csr_array
 
 from benchmarks.attempts.harness import LIBRARY_ERRORS, Attempt, Scratch, python_call
 from learned_context import LearnedContextRegressor
@@ -44,6 +46,7 @@ FIT: list[tuple[str, Any, Any, Any, str]] = [
     ("rows of one dimension", X[:, 0], Y, TASK, "2D array"),
     ("rows of three dimensions", X[:, :, None], Y, TASK, "dim"),
     ("no columns", X[:, :0], Y, TASK, "feature"),
+    ("a frame without columns", FRAME[[]], Y, TASK, "0 feature"),
     ("no rows", X[:0], Y[:0], TASK[:0], "minimum of 2"),
     ("one row", X[:1], Y[:1], TASK[:1], "minimum of 2"),
     ("nothing", None, Y, TASK, "."),
@@ -64,6 +67,12 @@ FIT: list[tuple[str, Any, Any, Any, str]] = [
     ("NaN in a target", X, late(Y, np.nan), TASK, "NaN"),
     ("infinity in a target", X, late(Y, -np.inf), TASK, "infinity"),
     ("huge targets", X, Y * 1e200, TASK, "y has values beyond"),
+    ("rows that hardly differ", X * 1e-170, Y, TASK, "X has values that differ by less"),
+    ("targets that hardly differ", X, Y * 1e-170, TASK, "y has values that differ by less"),
+    ("a sparse matrix", csr_array(X), Y, TASK, "[Ss]parse"),
+    ("labels that are dates", X, Y, pd.date_range("2020", periods=30), "Timestamp"),
+    ("labels that are bytes", X, Y, [b"a"] * 30, "bytes"),
+    ("an infinite label", X, Y, late(np.arange(30.0), np.inf), "infinite"),
     ("complex rows", X * 1j, Y, TASK, "."),
     ("dates", pd.DataFrame({"d": pd.date_range("2020", periods=30)}), Y, TASK, "'d' holds"),
     ("a mixed column", pd.DataFrame({"m": [1, *"b" * 29]}), Y, TASK, "'m' holds mixed"),
@@ -80,6 +89,11 @@ SETTINGS: list[tuple[str, Any]] = [
     ("task_dim", "two"),
     ("width", -1),
     ("width", True),
+    ("width", 10**7),
+    ("members", 10**9),
+    ("task_dim", 10**12),
+    ("blocks", 10**9),
+    ("epochs", 10**12),
     ("blocks", -1),
     ("epochs", 0),
     ("batch_rows", 0),
@@ -88,6 +102,7 @@ SETTINGS: list[tuple[str, Any]] = [
     ("momentum", 1.0),
     ("lambda_task", -1),
     ("lambda_shared", "none"),
+    ("lambda_shared", 1e300),
     ("search", -1),
     ("unknown", "guess"),
     ("optimizer", "lion"),
@@ -126,6 +141,12 @@ USE: list[tuple[str, Callable[[LearnedContextRegressor], object], str]] = [
     ("add a task far away", lambda m: m.add_task("d", FRAME, Y * 1e30), "standard deviations away"),
     ("update an unknown task", lambda m: m.update_task("d", FRAME, Y), "'d' is not known"),
     ("the neighbours of an unknown task", lambda m: m.nearest_tasks("d"), "'d' is not known"),
+    ("no neighbours", lambda m: m.nearest_tasks("a", k=0), "k must be an integer"),
+    ("neighbours in a word", lambda m: m.nearest_tasks("a", k="two"), "k must be an integer"),
+    ("predict no rows", lambda m: m.predict(FRAME[:0], "a"), "minimum of 1"),
+    ("predict columns in another order", lambda m: m.predict(FRAME[["z", "x"]], "a"), "names"),
+    ("add a task without a label", lambda m: m.add_task(None, FRAME, Y), "label is missing"),
+    ("add tasks, one of them known", lambda m: m.add_tasks(FRAME, Y, ["d"] * 29 + ["a"]), "'a' is"),
     ("score with too few targets", lambda m: m.score(FRAME, Y[:-1], TASK), "29|inconsistent"),
 ]
 FILES: list[tuple[str, bytes, str]] = [
@@ -158,6 +179,12 @@ def attempts() -> Iterator[Attempt]:
             "not fitted",
         )
     yield from _files()
+    yield Attempt(
+        "fit with all cores",
+        python_call(_fit(X, Y, TASK, n_jobs=-1), LIBRARY_ERRORS),
+        "works",
+        "LearnedContextRegressor",
+    )
     for name, labels in (
         ("large labels", [2**53 + n % 3 for n in range(30)]),
         ("booleans", X[:, 0] > 0),
@@ -214,6 +241,12 @@ def _files() -> Iterator[Attempt]:
         "save into a folder that is a file",
         lambda s: fitted().save(s.path("README.md") / "model"),
         "README.md",
+    )
+    yield _attempt(
+        "save over a pipe",
+        lambda s: fitted().save(s.path("mine/pipe")),
+        "mine/pipe: cannot be written, it is a device, pipe or socket",
+        lambda s: (s.write("mine/a", ""), os.mkfifo(s.path("mine/pipe"))),
     )
     yield _attempt("save over a folder", lambda s: fitted().save(s.path("docs")), "docs")
 

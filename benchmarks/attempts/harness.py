@@ -20,13 +20,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+import yaml
+
 from learned_context.errors import UserError
 from pipeline.__main__ import main
+from pipeline.files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 SECONDS = 1200
 """After which a command counts as hanging, also on a busy machine."""
+PARAMS, LOCK_FILES = "params.yaml", ("dvc.lock", "results/dvc.lock")
 NOTES = {"notes.md": "my notes\n", "raw/by_hand/keep/measured.csv": "a,b\n1,2\n"}
 """Files of the user's in every scratch clone, one of them where git ignores it."""
 
@@ -63,6 +67,22 @@ class Scratch:
         self.git("config", "user.name", "user")
         self.git("config", "user.email", "user@example.org")
         self.write_notes()
+
+    def keep_datasets(self, *names: str) -> None:
+        """Commit a study of these datasets alone: every DVC command reads the whole lock files."""
+        text = re.sub(
+            r"(?m)^datasets: \[[^]]*\]", f"datasets: [{', '.join(names)}]", self.read(PARAMS)
+        )
+        self.write(PARAMS, text)
+        for name in LOCK_FILES:
+            content = read_yaml(self.path(name))
+            content["stages"] = {
+                stage: entry
+                for stage, entry in content["stages"].items()
+                if "@" not in stage or stage.startswith("report@") or _dataset(stage) in names
+            }
+            self.write(name, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
+        self.git("commit", "--quiet", "--all", "--message", "Keep some datasets")
 
     def write_notes(self) -> None:
         for name, text in NOTES.items():
@@ -172,6 +192,11 @@ class Scratch:
         self.write_notes()
 
 
+def _dataset(stage: str) -> str:
+    """`train@schools-lc` -> `schools`."""
+    return stage.split("@", 1)[1].rsplit("-", 1)[0]
+
+
 def _hash(path: Path) -> str:
     if path.is_symlink():
         return f"link to {path.readlink()}"
@@ -244,7 +269,7 @@ def lost(before: dict[str, str], after: dict[str, str], ends: str) -> str:
             return f"the user's {name} is changed"
     differ = sorted(dict(before.items() ^ after.items()))
     if ends == "dvc refuses":  # it writes the parameters before it runs anything
-        differ = [name for name in differ if name not in ("params.yaml", "dvc.lock")]
+        differ = [name for name in differ if name not in (PARAMS, "dvc.lock")]
     if ends != "works" and differ:
         return f"a refused command changed {', '.join(differ[:5])}"
     return ""

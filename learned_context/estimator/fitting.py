@@ -22,6 +22,7 @@ from learned_context.estimator.calibration import Calibration, Quantiles, noise_
 from learned_context.estimator.model import Ensemble
 from learned_context.estimator.progress import Bar
 from learned_context.estimator.recipe import PlannedTraining
+from learned_context.estimator.settings import workers
 from learned_context.estimator.voices import NetworkVoice, Voice
 from learned_context.networks.network import Network
 from learned_context.networks.registry import architecture
@@ -243,7 +244,7 @@ class Fitting:
             network = Network.stack([one.network for one in found])
             return NetworkVoice.of(network, 1.0), found[0].losses
 
-        with ThreadPoolExecutor(self.given["n_jobs"] or 1) as pool:
+        with ThreadPoolExecutor(workers(self.given["n_jobs"])) as pool:
             found = list(pool.map(train, trials.values()))
         self.losses = found[0][1]
         return {name: voice for name, (voice, _) in zip(trials, found, strict=True)}

@@ -15,7 +15,8 @@ from learned_context.scaling import Scaler
 
 SINGLE_TASK = 0
 """The label of the only task when no task is given."""
-LARGEST = 1e100
+LARGEST, SMALLEST = 1e100, 1e-100
+"""The square of a larger number is none, that of a smaller one is zero."""
 FARTHEST = 1e9
 
 
@@ -41,6 +42,8 @@ def task_of(x: Any, task: Any, column: str | int | None) -> tuple[Any, Any]:
 def fit_features(owner: Any, x: Any, fewest: int) -> tuple[NDArray[np.float64], Columns]:
     """Check, learn the columns, encode; sets n_features_in_ and feature_names_in_ of `owner`."""
     if isinstance(x, pd.DataFrame):
+        if x.shape[1] == 0:
+            raise ValueError("X has 0 feature(s) while a minimum of 1 is required")
         columns = Columns.fit(x)
         if columns.has_categories:
             validate_data(owner, x, reset=True, skip_check_array=True)
@@ -98,6 +101,11 @@ def check_size(x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
     for name, values in (("X", x), ("y", y)):
         if np.abs(values).max() > LARGEST:
             raise ValueError(f"{name} has values beyond {LARGEST:g}: choose another unit")
+        spread = np.ptp(values, axis=0)
+        if ((spread > 0) & (spread < SMALLEST)).any():
+            raise ValueError(
+                f"{name} has values that differ by less than {SMALLEST:g}: choose another unit"
+            )
 
 
 def standardised(

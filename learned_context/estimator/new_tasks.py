@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -100,6 +101,8 @@ class NewTasks:
         the parameters are arbitrary), in units of the fitted tasks' spread.
         """
         check_is_fitted(self)
+        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+            raise ValueError(f"k must be an integer, 1 or more, not {k!r}")
         contexts = self.model_.contexts()
         number = self._number(label)
         distance = pd.Series(
@@ -107,7 +110,7 @@ class NewTasks:
             index=pd.Index(self.model_.labels.values, name="task"),
             name="distance",
         )
-        return distance.drop(distance.index[number]).nsmallest(k)
+        return distance.drop(distance.index[number]).nsmallest(int(k))
 
     def _number(self, label: Any) -> int:
         number = self.model_.labels.number(label)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -30,7 +31,8 @@ def commit(project: Project, check: AuditCheck) -> None:
     changed = _git(project, "diff", "--name-only", "--no-renames", "HEAD")
     check.examined += not changed
     for path in changed:
-        look = f"`git diff HEAD -- {path}` shows it, `git checkout HEAD -- {path}` undoes it"
+        name = shlex.quote(path)
+        look = f"`git diff HEAD -- {name}` shows it, `git checkout HEAD -- {name}` undoes it"
         check.expect(False, path, "differs from the commit", look)
 
 
@@ -43,14 +45,17 @@ def strays(project: Project, check: AuditCheck) -> None:
         file = project.root / path
         result = re.sub(r"\.run\.json$", ".json", path)  # a result's time and machine
         owners = {result, *(parent.as_posix() for parent in Path(path).parents)}
-        look = f"`git log -- {path}` shows where it came from; delete it if it is a leftover"
+        name = shlex.quote(path)
+        look = f"`git log -- {name}` shows where it came from; delete it if it is a leftover"
         known = bool(owners & outs) or BY_PEOPLE.fullmatch(path) is not None
         check.expect(known, path, "belongs to no stage", look)
         target = os.path.realpath(file) if file.is_symlink() else ""
-        look = f"no stage writes links; `git log -p -- {path}`"
+        look = f"no stage writes links; `git log -p -- {name}`"
         check.expect(not target, path, f"is a link to {target}, not a file", look)
     for path in _git(project, "ls-files", *COMPILED):
-        check.expect(False, path, "is in git where nobody looks for it", f"`git rm {path}`")
+        check.expect(
+            False, path, "is in git where nobody looks for it", f"`git rm {shlex.quote(path)}`"
+        )
 
 
 def _git(project: Project, *words: str) -> list[str]:

@@ -55,13 +55,14 @@ def test_same_seed_same_bits(known: pd.DataFrame) -> None:
 
 def test_the_number_of_jobs_changes_no_bit(known: pd.DataFrame) -> None:
     settings = {**QUICK, "epochs": 5}
-    first, second = (
+    first, *others = (
         LearnedContextRegressor(**settings, n_jobs=jobs).fit(known[["x"]], known.y, known.well)
-        for jobs in (None, 3)
+        for jobs in (None, 3, -1)
     )
     rows = known[["x"]], known.well
-    assert (first.predict(*rows) == second.predict(*rows)).all()
-    assert first.weights_.equals(second.weights_)
+    for other in others:
+        assert (first.predict(*rows) == other.predict(*rows)).all()
+        assert first.weights_.equals(other.weights_)
 
 
 def test_threads_do_not_disturb_each_other(
