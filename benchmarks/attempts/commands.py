@@ -106,6 +106,13 @@ def attempts() -> Iterator[Attempt]:
         lambda scratch: scratch.replace("params.yaml", "leak_share: 0.5", "leak_share: 0.6"),
     )
     yield Attempt(
+        "run --scheduler where none is",
+        _act("run", "validate", "--scheduler", "tcp://127.0.0.1:1"),
+        "refused",
+        r"no Dask scheduler answers .* with TLS \(docs/cluster.md says how\)",
+        lambda scratch: scratch.replace("params.yaml", "leak_share: 0.5", "leak_share: 0.6"),
+    )
+    yield Attempt(
         f"check without {RESULT}",
         _check,
         "works",

@@ -236,6 +236,13 @@ def _replacing_and_removing() -> Iterator[Attempt]:
         with_files_of_the_owner,
     )
     yield Attempt(
+        "add again after git took the entries back",
+        lambda s: _add(s, "wells.csv"),
+        "works",
+        "wells: added",
+        lambda s: (added(s), s.git("checkout", ".")),
+    )
+    yield Attempt(
         "replace a copy that its owner has changed",
         lambda s: _add(s, "wells.csv", ("--replace",)),
         "refused",

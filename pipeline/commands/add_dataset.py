@@ -135,7 +135,8 @@ def _register(files: Files, path: Path, name: str, keys: DatasetKeys, table: Tas
     replaced = list(removal.copies(files, name, edition.files if edition else ()))
     if path.resolve().is_relative_to(copy.parent.resolve()):
         raise UserError(f"{path}: is in the pipeline's own folder; give a file from elsewhere")
-    if copy.exists() and copy not in replaced:
+    same = copy.is_file() and sha256(copy) == sha256(path)  # such as after `git checkout .`
+    if copy.exists() and copy not in replaced and not same:
         raise UserError(f"{copy}: is there already, and add-dataset did not make it; move it away")
     with restoring(files.params, files.sources, copy):
         with replacing(copy) as temporary:

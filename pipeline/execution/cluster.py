@@ -8,6 +8,7 @@ workers' user, so a scheduler on another host must use TLS.
 from __future__ import annotations
 
 import ipaddress
+import shlex
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -61,8 +62,7 @@ def connect(scheduler: str | None, jobs: int) -> Iterator[Any]:
         ) from error
     except (OSError, ValueError) as error:
         raise UserError(
-            f"--scheduler {scheduler}: no Dask scheduler answers there ({error}); start one "
-            "with `dask scheduler` and workers with `dask worker ADDRESS --nthreads 1`"
+            f"--scheduler {scheduler}: no Dask scheduler answers there ({error}); {HOW_TO_USE_TLS}"
         ) from error
     with client:
         _check_workers(client, scheduler)
@@ -102,8 +102,7 @@ def _check_workers(client: Any, scheduler: str) -> None:
         client.wait_for_workers(1, timeout=CONNECT_SECONDS)
     except TimeoutError:
         raise UserError(
-            f"--scheduler {scheduler}: has no workers; start some with "
-            f"`PYTHONPATH={root} dask worker {scheduler} --nthreads 1`"
+            f"--scheduler {scheduler}: has no workers; start some (docs/cluster.md says how)"
         ) from None
     for where, found in (
         ("the scheduler", {"": client.run_on_scheduler(_can_import)}),
@@ -112,7 +111,7 @@ def _check_workers(client: Any, scheduler: str) -> None:
         if not all(found.values()):
             raise UserError(
                 f"--scheduler {scheduler}: {where} cannot import the pipeline; start the scheduler "
-                f"and the workers with PYTHONPATH={root}"
+                f"and the workers with PYTHONPATH={shlex.quote(str(root))}"
             )
 
 

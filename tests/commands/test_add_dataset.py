@@ -276,6 +276,19 @@ def test_a_copy_that_its_owner_changed_stays(project: Path, wells: Path) -> None
     assert copy.read_text() == "corrected by hand"
 
 
+def test_a_dataset_can_be_added_again_after_git_took_its_entries_back(
+    project: Path, wells: Path
+) -> None:
+    entries = [project / "params.yaml", project / "raw/sources.yaml"]
+    before = [path.read_bytes() for path in entries]
+    assert main(["add-dataset", str(wells), *WORDS]) == 0
+    for path, content in zip(entries, before, strict=True):
+        path.write_bytes(content)
+    assert main(["add-dataset", str(wells), *WORDS]) == 0
+    assert main(["remove-dataset", "my_wells"]) == 0
+    assert not (project / "raw/by_hand/my_wells").exists()
+
+
 def test_replacing_removes_no_file_but_the_former_copy(project: Path, wells: Path) -> None:
     folder = project / "raw/by_hand/my_wells"
     assert main(["add-dataset", str(wells), *WORDS]) == 0
