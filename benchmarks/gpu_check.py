@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 import torch
 
+from benchmarks.shared import seconds
 from learned_context.errors import UserError
 from learned_context.estimator import LearnedContextRegressor
 from learned_context.networks.registry import ARCHITECTURES
@@ -190,14 +191,8 @@ def step_seconds(
 
     epochs = max(2, steps // 2)
     seconds(run(2))
-    short, long = seconds(run(2)), seconds(run(2 + epochs))
+    short, long = (seconds(run(n), time.perf_counter) for n in (2, 2 + epochs))
     return max(long - short, 1e-9) / (2 * epochs)
-
-
-def seconds(run: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    run()
-    return time.perf_counter() - started
 
 
 def speeds(device: torch.device, batch: int, steps: int) -> list[dict[str, Any]]:

@@ -9,7 +9,6 @@ that nobody disturbed.
 
 from __future__ import annotations
 
-import argparse
 import random
 import shutil
 import subprocess
@@ -25,6 +24,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.shared import options
 from pipeline.files import write_json
 from tests import small_study
 
@@ -52,10 +52,9 @@ class Part:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "kills.json")
     parser.add_argument("--kills", type=int, default=100, help="in all (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/kills.json"))
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
     killed: Counter[str] = Counter()

@@ -6,7 +6,6 @@ fast tests run. A mutant that no test notices has survived; the report names it.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import json
 import os
@@ -20,9 +19,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.mutants import mutants
+from benchmarks.shared import ROOT, options
 from pipeline.files import write_json
 
-ROOT = Path(__file__).resolve().parents[1]
 TESTS = {
     "learned_context/training/schedule.py": ["tests/learned_context/training/test_schedule.py"],
     "learned_context/metrics.py": ["tests/learned_context/test_metrics.py"],
@@ -144,9 +143,8 @@ def examine(folder: Path, path: str, tests: list[str]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "mutation.json")
     parser.add_argument("files", nargs="*", help=f"of {', '.join(TESTS)}; all if none is given")
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/mutation.json"))
     arguments = parser.parse_args()
     unknown = [path for path in arguments.files if path not in TESTS]
     if unknown:

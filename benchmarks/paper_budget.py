@@ -14,7 +14,6 @@ stopped and started at any time, and `--only` and `--minutes` divide it into par
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -25,6 +24,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.shared import options
 from learned_context import metrics
 from learned_context.networks.registry import ARCHITECTURES
 from learned_context.rows import Rows
@@ -81,13 +81,12 @@ def cases(results: Results) -> Iterator[Case]:
             yield Case(number.row, model, float(share), number.paper, number.ours)
 
 
-def study_setting(files: Files, case: Case) -> Setting:
+def study_setting(files: Files, dataset: str, model: str, fraction: float = 1.0) -> Setting:
     """How the study trained this network."""
-    if case.fraction == 1.0:
-        outcome = STUDIES["train"].read(files, case.dataset, case.model)
+    if fraction == 1.0:
+        outcome = STUDIES["train"].read(files, dataset, model)
     else:
-        sizes = STUDIES["sizes"].read(files, case.dataset, case.model)
-        outcome = sizes.fractions[str(case.fraction)]
+        outcome = STUDIES["sizes"].read(files, dataset, model).fractions[str(fraction)]
     hyper = Hyperparameters(**outcome.hyperparameters.model_dump())
     return Setting(hyper, Plan(**outcome.plan), outcome.seed)
 
@@ -158,7 +157,7 @@ def compare(
     prepared = Prepared.read(files, case.dataset)
     encoded = prepared.encode(prepared.frame, params.categories)
     rows = prepared.train_rows(case.fraction), prepared.test_rows()
-    ours = study_setting(files, case)
+    ours = study_setting(files, case.dataset, case.model, case.fraction)
     task_dims = FEW_TASK_PARAMETERS if case.model == "lc" and case.fraction < 1 else ()
     wanted = settings_of(ours, paper_plan(files, ours.plan, len(rows[0])), widths, task_dims)
 
@@ -179,9 +178,8 @@ def compare(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "paper_budget.json")
     parser.add_argument("--project", type=Path, default=Path(), help="where tables and results are")
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/paper_budget.json"))
     parser.add_argument("--widths", type=int, nargs="*", default=[], help="larger widths to try")
     parser.add_argument("--only", nargs="*", help="names of cases, as --list prints them")
     parser.add_argument("--list", action="store_true", help="print the cases and stop")

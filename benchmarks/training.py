@@ -17,6 +17,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -26,6 +27,7 @@ import statsmodels.api as sm
 import torch
 from torch import nn
 
+from benchmarks.shared import options, seconds
 from learned_context.rows import Rows
 from learned_context.scaling import Scaler
 from learned_context.training.trainer import Hyperparameters, Plan, train
@@ -34,6 +36,7 @@ from pipeline.files import write_json
 TASK_DIM = 8
 RATE = 1e-3
 DECAY = 1e-8
+wall = partial(seconds, clock=time.perf_counter)
 
 
 @dataclass(frozen=True)
@@ -89,17 +92,13 @@ class Textbook(nn.Module):
         return self.last(z)[:, 0]
 
 
-def ours(size: Size, rows: Rows) -> Callable[[], None]:
+def ours(size: Size, rows: Rows) -> Callable[[], object]:
     hyper = Hyperparameters(RATE, size.width, DECAY, DECAY, TASK_DIM)
     plan = Plan(size.epochs, size.batches, window_min=3)
-    return lambda: void(train(rows, size.tasks, "lc", hyper, plan, seed=1))
+    return lambda: train(rows, size.tasks, "lc", hyper, plan, seed=1)
 
 
-def void(_: object) -> None:
-    pass
-
-
-def plain(size: Size, rows: Rows) -> Callable[[], None]:
+def plain(size: Size, rows: Rows) -> Callable[[], object]:
     scaler = Scaler.fit(rows)
     x, y = torch.from_numpy(scaler.x(rows.x)), torch.from_numpy(scaler.y(rows.y))
     task = torch.from_numpy(rows.task)
@@ -125,7 +124,7 @@ def plain(size: Size, rows: Rows) -> Callable[[], None]:
     return run
 
 
-def with_skorch(size: Size, rows: Rows) -> Callable[[], None]:
+def with_skorch(size: Size, rows: Rows) -> Callable[[], object]:
     from skorch import NeuralNetRegressor
 
     scaler = Scaler.fit(rows)
@@ -145,10 +144,10 @@ def with_skorch(size: Size, rows: Rows) -> Callable[[], None]:
         callbacks__print_log=None,
         verbose=0,
     ).initialize()
-    return lambda: void(net.partial_fit(inputs, target))
+    return lambda: net.partial_fit(inputs, target)
 
 
-def products(size: Size) -> Callable[[], None]:
+def products(size: Size) -> Callable[[], object]:
     """The matrix products of the hidden layers and nothing else: no trainer can be faster."""
     a, back = torch.randn(size.batch, size.width), torch.empty(size.batch, size.width)
     weight, gradient = torch.randn(size.width, size.width), torch.empty(size.width, size.width)
@@ -165,13 +164,7 @@ def products(size: Size) -> Callable[[], None]:
 def matrix_product() -> float:
     """Floating-point operations a second of one large product."""
     a, b, out = torch.randn(1024, 1024), torch.randn(1024, 1024), torch.empty(1024, 1024)
-    return 10 * 2 * 1024**3 / seconds(lambda: [torch.mm(a, b, out=out) for _ in range(10)])
-
-
-def seconds(run: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    run()
-    return time.perf_counter() - started
+    return 10 * 2 * 1024**3 / wall(lambda: [torch.mm(a, b, out=out) for _ in range(10)])
 
 
 def compare(size: Size, repeats: int) -> dict[str, object]:
@@ -185,7 +178,7 @@ def compare(size: Size, repeats: int) -> dict[str, object]:
     times: dict[str, list[float]] = {name: [] for name in contestants}
     speed: list[float] = []
     for repeat in range(repeats + 1):
-        measured = {name: seconds(run) / size.epochs for name, run in contestants.items()}
+        measured = {name: wall(run) / size.epochs for name, run in contestants.items()}
         product = matrix_product()
         if repeat:  # the first round warms up
             speed.append(product)
@@ -247,13 +240,12 @@ def worker() -> None:
     run()
     print("ready", flush=True)
     sys.stdin.readline()
-    print(seconds(run) + seconds(run), flush=True)
+    print(wall(run) + wall(run), flush=True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "training.json")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/training.json"))
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
