@@ -5,7 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from io import StringIO
+from textwrap import indent
 from typing import Any
+
+from ruamel.yaml import YAML
 
 from learned_context.errors import UserError
 from pipeline.files import Files, read_text, write_text
@@ -48,6 +52,9 @@ plots:
       y: loss
       title: training loss
 """
+MOST_LETTERS = 1000
+"""Of a line: longer ones would be broken."""
+IN_GIT = {"cache": False, "persist": True}
 DATASET, MODEL, PAGE = "${item.dataset}", "${item.model}", "${item.page}"
 PROFILE = "profiles/${profile}.yaml"
 RESULTS = "pipeline/studies"
@@ -91,7 +98,7 @@ def pipeline_files() -> dict[str, str]:
     """The texts of the pipeline files, by their paths."""
     base = [study for study in STUDIES.values() if study.base]
     further = [study for study in STUDIES.values() if not study.base]
-    stages = [*_data_stages()]
+    stages = _data_stages()
     for study in base:
         stages.append(_study_stage(study, "${models}"))
         if study.by_model:
@@ -218,32 +225,28 @@ def _report_stages() -> list[Stage]:
 
 
 def _stages(stages: Iterable[Stage], folder: str) -> str:
-    return "\nstages:\n" + "\n".join(_stage(stage, folder) for stage in stages)
+    layout = YAML()
+    layout.indent(mapping=2, sequence=4, offset=2)
+    layout.width = MOST_LETTERS
+    texts = []
+    for stage in stages:
+        text = StringIO()
+        layout.dump({stage.name: _entry(stage, folder)}, text)
+        texts.append(indent(text.getvalue(), "  "))
+    return "\nstages:\n" + "\n".join(texts)
 
 
-def _stage(stage: Stage, folder: str) -> str:
-    lines = [f"  {stage.name}:"]
-    if folder:
-        lines.append(f"    wdir: {folder}")
-    if stage.matrix:
-        lines.append("    matrix:")
-        for key, values in stage.matrix.items():
-            lines.append(f"      {key}:" + (f" {values}" if isinstance(values, str) else ""))
-            lines += [] if isinstance(values, str) else [f"        - {value}" for value in values]
-    lines.append(f"    cmd: python -m pipeline {stage.command}")
-    lines.append("    deps:")
-    lines += [f"      - {path}" for path in sorted(set(stage.deps))]
-    files = {"params.yaml": stage.params, "raw/sources.yaml": stage.sources, PROFILE: stage.profile}
-    if any(files.values()):
-        lines.append("    params:")
-        for file, keys in files.items():
-            lines += [f"      - {file}:"] if keys else []
-            lines += [f"          - {key}" for key in sorted(keys)]
-    lines.append("    outs:")
-    lines += [f"      - {path}" for path in stage.cached]
-    for path in stage.in_git:
-        lines += [f"      - {path}:", "          cache: false", "          persist: true"]
-    return "\n".join(lines) + "\n"
+def _entry(stage: Stage, folder: str) -> dict[str, Any]:
+    keys = {"params.yaml": stage.params, "raw/sources.yaml": stage.sources, PROFILE: stage.profile}
+    entry = {
+        "wdir": folder,
+        "matrix": stage.matrix,
+        "cmd": f"python -m pipeline {stage.command}",
+        "deps": sorted(set(stage.deps)),
+        "params": [{file: sorted(own)} for file, own in keys.items() if own],
+        "outs": [*stage.cached, *({path: dict(IN_GIT)} for path in stage.in_git)],
+    }
+    return {key: value for key, value in entry.items() if value}
 
 
 def _path(path: Any) -> str:
