@@ -6,7 +6,6 @@ a client was killed, therefore waits until the last process of the first one is 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import signal
@@ -21,7 +20,7 @@ from pathlib import Path
 
 from pipeline.execution import guard
 from pipeline.execution.gpus import GpuRules, Place, RunIsOverError, place_on_gpu
-from pipeline.execution.lifeline import is_alive
+from pipeline.execution.lifeline import is_alive, locks_within
 
 # The stages are the unit of parallelism; a worker is one thread.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -54,7 +53,11 @@ def execute(job: Job) -> CommandResult:
     """Run the commands one after the other until one fails."""
     Path(job.log).parent.mkdir(parents=True, exist_ok=True)
     with Path(job.log).open("ab") as log:
-        _wait_for_the_last_attempt(job, log)
+        if not locks_within(log, PATIENCE):
+            raise RuntimeError(
+                f"{job.log}: processes of an earlier attempt at {job.address} are still running; "
+                "end them and run again"
+            )
         log.truncate(0)
         for path in map(Path, job.removed_first):
             _remove(path)  # DVC has done so; what is here now comes from a killed attempt
@@ -73,21 +76,6 @@ def _run_all(job: Job, place: Place, log: BufferedWriter) -> CommandResult:
         if code != 0:
             break
     return CommandResult(code, time.monotonic() - started)
-
-
-def _wait_for_the_last_attempt(job: Job, log: BufferedWriter) -> None:
-    give_up = time.monotonic() + PATIENCE
-    while True:
-        try:
-            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() > give_up:
-                raise RuntimeError(
-                    f"{job.log}: processes of an earlier attempt at {job.address} are still "
-                    "running; end them and run again"
-                ) from None
-            time.sleep(0.05)
 
 
 def _remove(path: Path) -> None:

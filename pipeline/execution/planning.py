@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import networkx
+
 from pipeline.execution.addresses import resolve_targets
 from pipeline.execution.dvc_adapter.repository import address, relative, stage_graph
 from pipeline.execution.dvc_adapter.status import missing_outputs, reads, restorable, why_stale
@@ -30,6 +32,15 @@ class PlannedStage:
     def only_if_changed(self) -> bool:
         """A step that is expected to turn out fresh: it is below one that is only rebuilt."""
         return self.role == "check"
+
+
+@dataclass(frozen=True)
+class StageOutcome:
+    """How a stage ended: "ran", "restored", "unchanged", "failed" or "skipped"."""
+
+    state: str
+    seconds: float = 0.0
+    message: str = ""
 
 
 @dataclass
@@ -64,8 +75,6 @@ def make_plan(
 
     `expected` says what a stage costs that has not run with this `profile`.
     """
-    import networkx
-
     graph = stage_graph(repo)
     in_order = list(networkx.dfs_postorder_nodes(graph))
     everything = {address(stage): stage for stage in in_order}

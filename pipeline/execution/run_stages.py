@@ -11,14 +11,9 @@ from typing import Any
 from rich.console import Console
 
 from pipeline.execution.cluster import check_address, connect
-from pipeline.execution.display import Display, duration, make_display
+from pipeline.execution.display import Display, duration
 from pipeline.execution.dvc_adapter.recording import Recorder
-from pipeline.execution.dvc_adapter.repository import (
-    drop_damaged_rwlock,
-    errors_for_people,
-    locked,
-    open_repository,
-)
+from pipeline.execution.dvc_adapter.repository import errors_for_people, locked, open_repository
 from pipeline.execution.estimates import Expected, no_expectation
 from pipeline.execution.gpus import GpuRules, limited_workers, usable_gpus
 from pipeline.execution.lifeline import RunLock
@@ -50,7 +45,7 @@ def run_stages(root: Path, options: RunOptions, console: Console) -> int:
     with open_repository(root) as repo, errors_for_people():
         run_lock = RunLock(Path(repo.root_dir, "scratch", "run.lock"))
         try:
-            return _run(repo, run_lock, options, make_display(console))
+            return _run(repo, run_lock, options, Display(console))
         except KeyboardInterrupt:
             console.print(INTERRUPTED)
             return 130
@@ -61,7 +56,6 @@ def run_stages(root: Path, options: RunOptions, console: Console) -> int:
 def _run(repo: Any, run_lock: RunLock, options: RunOptions, display: Display) -> int:
     started = time.monotonic()
     with locked(repo, display.say):
-        drop_damaged_rwlock(repo)
         plan = make_plan(repo, options.targets, options.missing, options.expected, options.profile)
     if not options.scheduler:
         found = usable_gpus(options.device)
@@ -83,7 +77,7 @@ def _run(repo: Any, run_lock: RunLock, options: RunOptions, display: Display) ->
     with connect(options.scheduler, options.jobs) as client:
         run = PlanRun(plan, recorder, client, display, options.keep_going)
         try:
-            with display:
+            with display.live():
                 run.execute()
         except Interrupted as error:
             run.stop()

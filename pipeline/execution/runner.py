@@ -11,8 +11,7 @@ from pipeline.execution.cluster import slots
 from pipeline.execution.command import Job, execute
 from pipeline.execution.display import Display, Running, Snapshot
 from pipeline.execution.dvc_adapter.recording import Recorder
-from pipeline.execution.outcome import StageOutcome
-from pipeline.execution.planning import PlannedStage, RunPlan
+from pipeline.execution.planning import PlannedStage, RunPlan, StageOutcome
 from pipeline.execution.schedule import remaining_path, wall_time
 from pipeline.execution.signals import Interrupted, signals_to
 
