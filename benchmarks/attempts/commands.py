@@ -36,10 +36,10 @@ WRONG_WORDS: list[tuple[tuple[str, ...], str]] = [
     (("prepare", ""), "'' is not in params.yaml"),
     (("report", "nothing"), "no page 'nothing'; valid: index"),
     (("report", "../index"), "no page '../index'"),
-    (("run", "--jobs", "0"), "--jobs 0: must be at least 1"),
-    (("run", "--jobs", "-3"), "--jobs -3: must be at least 1"),
-    (("run", "--jobs", "many"), "invalid int value: 'many'"),
-    (("plan", "--jobs", "0"), "--jobs 0: must be at least 1"),
+    (("run", "--jobs", "0"), "--jobs: 0: must be a whole number"),
+    (("run", "--jobs", "-3"), "--jobs: -3: must be a whole number"),
+    (("run", "--jobs", "many"), "--jobs: many: must be a whole number"),
+    (("plan", "--jobs", "0"), "--jobs: 0: must be a whole number"),
     (("plan", "trian"), "trian: no such stage; did you mean .*train"),
     (("plan", "train@frequency-mlp"), "no such stage; did you mean"),
     (("plan", "qqqqqq"), "no such stage; `dvc stage list --all` has all"),
@@ -54,7 +54,7 @@ WRONG_WORDS: list[tuple[tuple[str, ...], str]] = [
     (("add-dataset",), "required: file"),
     (("add-dataset", "README.md"), "required: --task, --target"),
     (("remove-dataset",), "required: name"),
-    (("demo", "--jobs", "few"), "invalid int value: 'few'"),
+    (("demo", "--jobs", "few"), "--jobs: few: must be a whole number"),
     (("demo", "--folder", "params.yaml"), "params.yaml"),
 ]
 DAMAGED: list[tuple[str, bytes, tuple[str, ...], str]] = [
