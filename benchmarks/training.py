@@ -8,17 +8,18 @@ one. The contestants alternate, and every figure is a median. Everything runs on
 
 from __future__ import annotations
 
-import argparse
+import multiprocessing
 import resource
 import statistics
-import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from threading import Barrier
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -36,6 +37,7 @@ from pipeline.files import write_json
 TASK_DIM = 8
 RATE = 1e-3
 DECAY = 1e-8
+SPAWN = multiprocessing.get_context("spawn")
 wall = partial(seconds, clock=time.perf_counter)
 
 
@@ -203,63 +205,45 @@ def compare(size: Size, repeats: int) -> dict[str, object]:
     }
 
 
-def processes(repeats: int) -> float:
+def two_processes(repeats: int) -> float:
     """How much more two one-thread processes do than one, on the middle size."""
 
     def together(count: int) -> float:
-        command = [sys.executable, __file__, "--worker"]
-        running = [
-            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-            for _ in range(count)
-        ]
-        for process in running:  # all are warm before any starts
-            assert process.stdout and process.stdout.readline() == "ready\n"
-        for process in running:
-            assert process.stdin
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        outputs = [float(process.communicate()[0]) for process in running]
-        return max(outputs)
+        with SPAWN.Manager() as manager, ProcessPoolExecutor(count, SPAWN) as pool:
+            return max(pool.map(warm_seconds, [manager.Barrier(count)] * count))
 
     return statistics.median(2 * together(1) / together(2) for _ in range(repeats))
 
 
-def peak_memory() -> float:
-    """Megabytes of a process that trains at the largest size, the libraries' own included."""
-    command = [sys.executable, __file__, "--memory"]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-
-
-def memory_worker() -> None:
-    ours(SIZES[2], table(SIZES[2]))()
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-
-
-def worker() -> None:
+def warm_seconds(barrier: Barrier) -> float:
+    """All processes are warm before any starts."""
+    torch.set_num_threads(1)
     run = ours(SIZES[1], table(SIZES[1]))
     run()
-    print("ready", flush=True)
-    sys.stdin.readline()
-    print(wall(run) + wall(run), flush=True)
+    barrier.wait()
+    return wall(run) + wall(run)
+
+
+def peak_megabytes() -> float:
+    """Of a process that trains at the largest size, the libraries' own included."""
+    torch.set_num_threads(1)
+    ours(SIZES[2], table(SIZES[2]))()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:
     parser = options(__doc__, "training.json")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    if arguments.worker:
-        return worker()
-    if arguments.memory:
-        return memory_worker()
     sizes = [compare(size, arguments.repeats) for size in SIZES]
+    with ProcessPoolExecutor(1, SPAWN) as pool:
+        peak = pool.submit(peak_megabytes).result()
     report = {
         "sizes": sizes,
-        "two_processes": processes(arguments.repeats),
-        "peak_megabytes": peak_memory(),
+        "two_processes": two_processes(arguments.repeats),
+        "peak_megabytes": peak,
     }
     for entry in sizes:
         print(
@@ -271,7 +255,6 @@ def main() -> None:
     print(f"two processes do {report['two_processes']:.2f} times the work of one")
     print(f"training at the largest size takes {report['peak_megabytes']:.0f} MB at its peak")
     write_json(arguments.output, report)
-    return None
 
 
 if __name__ == "__main__":
