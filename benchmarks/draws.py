@@ -22,7 +22,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.paper_budget import Case, Setting, cases, study_setting
+from benchmarks.paper_budget import Case, CaseTraining, cases, read_cases, study_setting
 from benchmarks.shared import options
 from learned_context import metrics
 from learned_context.training.trainer import train
@@ -74,7 +74,7 @@ class Source:
         )
         return split_table(table, self.dataset, self.rule, seeds.split + number)
 
-    def error(self, number: int, case: Case, made: Setting) -> float:
+    def error(self, number: int, case: Case, made: CaseTraining) -> float:
         """In the unit in which the paper prints it."""
         prepared = self.draw(number)
         rows = prepared.encode(prepared.frame, self.settings.params.categories)
@@ -102,9 +102,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", help="names of cases, as paper_budget.py --list has")
     arguments = parser.parse_args()
     files = Files(arguments.project.resolve())
-    found: dict[str, dict[str, Any]] = {}
-    if arguments.output.exists():
-        found = {case["name"]: case for case in json.loads(arguments.output.read_text())}
+    found = read_cases(arguments.output)
     far = {case.name: case for case in cases(Results(files))}
     for name, case in far.items():
         source = Source(files, case.dataset)

@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.draws import raw_table, split_table
-from benchmarks.paper_budget import Setting, study_setting
+from benchmarks.paper_budget import CaseTraining, study_setting
 from benchmarks.shared import options
 from learned_context import metrics
 from learned_context.training.trainer import train
@@ -40,7 +40,7 @@ NETWORKS = ("lc", "cs", "ll")
 RULES = {**SPLITS, "two_years": replace(SPLITS["years"], length=2.0, test=4, at_least=14)}
 
 
-def error(prepared: Prepared, model: str, seed: int, trainings: dict[str, Setting]) -> float:
+def error(prepared: Prepared, model: str, seed: int, trainings: dict[str, CaseTraining]) -> float:
     """The test error of one model on one split."""
     rows = prepared.encode(prepared.frame)
     known, test = rows.take(prepared.train_rows()), rows.take(prepared.test_rows())
@@ -65,7 +65,7 @@ def summary(errors: list[float], printed: float) -> dict[str, float | int]:
 
 
 def study(
-    table: TaskTable, trainings: dict[str, Setting], wanted: dict[str, int], path: Path
+    table: TaskTable, trainings: dict[str, CaseTraining], wanted: dict[str, int], path: Path
 ) -> dict[str, dict[str, list[float]]]:
     """Errors by rule and model, one for each split; those in the file are not computed again."""
     found: dict[str, dict[str, list[float]]] = read_json(path)["errors"] if path.exists() else {}

@@ -41,7 +41,7 @@ PARTS = (
 
 
 @dataclass
-class Part:
+class QuietPart:
     """A part of the run that nobody disturbed."""
 
     name: str
@@ -86,7 +86,7 @@ def main() -> None:
     sys.exit(identical < arguments.kills)
 
 
-def run_quietly(scratch: Path) -> list[Part]:
+def run_quietly(scratch: Path) -> list[QuietPart]:
     """Run the study part by part, and keep what there was before each."""
     quiet = small_study.make_project(scratch / "quiet", datasets=["frequency"])
     parts = []
@@ -96,11 +96,11 @@ def run_quietly(scratch: Path) -> list[Part]:
         started = time.monotonic()
         small_study.run(quiet, *targets)
         seconds = time.monotonic() - started
-        parts.append(Part(name, targets, before, seconds, small_study.state(quiet)))
+        parts.append(QuietPart(name, targets, before, seconds, small_study.state(quiet)))
     return parts
 
 
-def kill_once(part: Part, folder: Path, rng: random.Random) -> str:
+def kill_once(part: QuietPart, folder: Path, rng: random.Random) -> str:
     """Start the part in a copy at `folder` and kill one of its processes; which kind it was."""
     while True:
         shutil.rmtree(folder, ignore_errors=True)
