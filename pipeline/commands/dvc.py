@@ -57,6 +57,7 @@ MOST_LETTERS = 1000
 IN_GIT = {"cache": False, "persist": True}
 DATASET, MODEL, PAGE = "${item.dataset}", "${item.model}", "${item.page}"
 PROFILE = "profiles/${profile}.yaml"
+WRITTEN_BY_CHECK = ("inputs.json", "metrics.json", "paper_check.json", "plots")
 RESULTS = "pipeline/studies"
 """For what reads results: it depends on their types, not on all that computes them."""
 
@@ -118,8 +119,8 @@ def _data_stages() -> list[Stage]:
             "validate",
             "validate --write",
             ["pipeline/commands/validate.py", "pipeline/settings.py"],
-            params=sorted(Params.model_fields),
-            profile=sorted(Profile.model_fields),
+            params=list(Params.model_fields),
+            profile=list(Profile.model_fields),
             in_git=[validated],
         ),
         Stage(
@@ -171,7 +172,6 @@ def _study_stage(study: Study[Any], models: str, suffix: str = "") -> Stage:
 
 
 def _report_stages() -> list[Stage]:
-    lists = ("base_only", "datasets", "fractions", "models", "profile", "space")
     return [
         Stage(
             "check",
@@ -181,14 +181,9 @@ def _report_stages() -> list[Stage]:
                 "reports/paper.yaml",
                 *(f"results/{name}" for name in ("benchmarks", "data", *STUDIES)),
             ],
-            params=lists,
+            params=("base_only", "datasets", "fractions", "models", "profile", "space"),
             profile=["search.width_max"],
-            in_git=[
-                "reports/inputs.json",
-                "reports/metrics.json",
-                "reports/paper_check.json",
-                "reports/plots",
-            ],
+            in_git=[f"reports/{name}" for name in WRITTEN_BY_CHECK],
         ),
         Stage(
             "report",
@@ -208,17 +203,8 @@ def _report_stages() -> list[Stage]:
                 "reports/paper.yaml",
             ],
             {"page": list(site.pages(Files().root))},
-            params=[
-                *lists,
-                "categories",
-                "dataset",
-                "leak_share",
-                "network",
-                "schedule",
-                "seeds",
-                "validation",
-            ],
-            profile=["dimensions", "holdout", "repeats", "search", "train"],
+            params=list(Params.model_fields),
+            profile=list(Profile.model_fields),
             in_git=[f"reports/{PAGE}", f"reports/{PAGE}.html"],
         ),
     ]

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pipeline.commands.arguments import add_plan_arguments
-from pipeline.commands.costs import expectation, gpu_hours
+from pipeline.commands.costs import gpu_hours, profile_costs
 from pipeline.execution import plan_report
 from pipeline.execution.dvc_adapter.repository import locked, open_repository
 from pipeline.execution.planning import make_plan
@@ -33,10 +33,10 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.gpu:
         _show_gpu_hours(arguments.gpu, arguments.json)
         return
-    expected, profile = expectation(Path.cwd())
+    costs = profile_costs(Path.cwd())
     errors = Console(stderr=True)
     with open_repository(Path.cwd()) as repo, locked(repo, errors.print):
-        plan = make_plan(repo, arguments.targets, arguments.missing, expected, profile)
+        plan = make_plan(repo, arguments.targets, arguments.missing, costs)
         if arguments.json:
             print(json.dumps(plan_report.as_json(plan, arguments.jobs), indent=1))
         else:

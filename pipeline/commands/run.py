@@ -7,11 +7,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from pipeline import settings
 from pipeline.commands.arguments import add_plan_arguments, at_least
-from pipeline.commands.costs import expectation
+from pipeline.commands.costs import profile_costs
 from pipeline.execution.run_stages import RunOptions, run_stages
-from pipeline.files import Files
 
 PROCESSES_A_GPU = 4
 """Small networks leave most of a GPU idle: several searches fit side by side."""
@@ -34,17 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    expected, profile = expectation(Path.cwd())
     options = RunOptions(
         targets=arguments.targets,
         jobs=arguments.jobs,
         keep_going=arguments.keep_going,
         missing=arguments.missing,
         scheduler=arguments.scheduler,
-        device=settings.load(Files()).profile.train.device if profile else "cpu",
         processes_a_gpu=arguments.processes_a_gpu,
-        expected=expected,
-        profile=profile,
+        costs=profile_costs(Path.cwd()),
     )
     code = run_stages(Path.cwd(), options, Console())
     if code:

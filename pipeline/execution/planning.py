@@ -11,7 +11,7 @@ import networkx
 from pipeline.execution.addresses import resolve_targets
 from pipeline.execution.dvc_adapter.repository import address, relative, stage_graph
 from pipeline.execution.dvc_adapter.status import missing_outputs, reads, restorable, why_stale
-from pipeline.execution.estimates import Estimates, Expected, no_expectation
+from pipeline.execution.estimates import UNKNOWN, Estimates, ProfileCosts
 from pipeline.execution.schedule import wall_time
 
 
@@ -68,17 +68,13 @@ def make_plan(
     repo: Any,
     targets: Sequence[str] = (),
     rebuild_missing: bool = False,
-    expected: Expected = no_expectation,
-    profile: str | None = None,
+    costs: ProfileCosts = UNKNOWN,
 ) -> RunPlan:
-    """Plan the targets and all that they need, or every stage. Call under DVC's lock.
-
-    `expected` says what a stage costs that has not run with this `profile`.
-    """
+    """Plan the targets and all that they need, or every stage. Call under DVC's lock."""
     graph = stage_graph(repo)
     in_order = list(networkx.dfs_postorder_nodes(graph))
     everything = {address(stage): stage for stage in in_order}
-    estimates = Estimates(in_order, expected, profile)
+    estimates = Estimates(in_order, costs)
     order: dict[str, list[str]] = {}
     for stage in in_order:
         if getattr(stage, "name", None):

@@ -40,8 +40,10 @@ class Recorder:
         self.scratch = run_lock.path.parent
         self.busy = BusyFiles(repo)
         self.seconds = 0.0  # what DVC's own work has cost
-        self._order = plan.order
-        self._lock_files: dict[str, LockFile] = {}
+        self._lock_files = {
+            path: LockFile(Path(path).with_suffix(".lock"), names, self.scratch)
+            for path, names in plan.order.items()
+        }
         self._hashes: dict[str, dict[str, Any]] = {}
 
     @contextmanager
@@ -149,12 +151,8 @@ class Recorder:
         for stage in stages:
             files.setdefault(stage.path, {}).update(to_lockfile(stage))
         for path, entries in files.items():
-            if path not in self._lock_files:
-                lock = Path(path).with_suffix(".lock")
-                self._lock_files[path] = LockFile(lock, self._order[path], self.scratch)
-            lock_file = self._lock_files[path]
-            if lock_file.update(entries):
-                self.repo.scm_context.track_file(str(lock_file.path))
+            if self._lock_files[path].update(entries):
+                self.repo.scm_context.track_file(str(self._lock_files[path].path))
 
     def _job(self, step: PlannedStage) -> Job:
         stage = step.stage
