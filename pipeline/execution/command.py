@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from io import BufferedWriter
 from pathlib import Path
+from typing import NamedTuple
 
 from pipeline.execution import guard
 from pipeline.execution.gpus import GpuRules, Place, RunIsOverError, place_on_gpu
@@ -43,8 +44,7 @@ class Job:
     gpus: GpuRules
 
 
-@dataclass(frozen=True)
-class CommandResult:
+class CommandResult(NamedTuple):
     code: int
     seconds: float
 

@@ -106,17 +106,15 @@ class PlanRun:
         for name in ended:
             step, _ = self.running.pop(name)
             try:
-                result = self.futures.pop(name).result()
+                code, seconds = self.futures.pop(name).result()
+                problem = f"its command ended with code {code}" if code else ""
             except Exception as error:
+                seconds, problem = 0.0, _worker_trouble(error)
+            if problem:
                 self.recorder.busy.release(name)
-                outcomes.append((step, StageOutcome("failed", message=_worker_trouble(error))))
-                continue
-            if result.code == 0:
-                succeeded.append((step, result.seconds))
+                outcomes.append((step, StageOutcome("failed", seconds, problem)))
             else:
-                self.recorder.busy.release(name)
-                message = f"its command ended with code {result.code}"
-                outcomes.append((step, StageOutcome("failed", result.seconds, message)))
+                succeeded.append((step, seconds))
         if succeeded:
             recorded = self.recorder.finish(succeeded)
             outcomes += [(step, recorded[step.address]) for step, _ in succeeded]

@@ -194,14 +194,14 @@ def test_a_failure_half_way_leaves_everything_as_it_was(
     project: Path, wells: Path, failing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = kept(project)
-    write_bytes = add_dataset.write_bytes
+    write_text = add_dataset.write_text
 
-    def write_once(path: Path, content: bytes) -> None:
-        write_bytes(path, content)
+    def write_once(path: Path, text: str) -> None:
+        write_text(path, text)
         if path == Path(failing):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(add_dataset, "write_bytes", write_once)
+    monkeypatch.setattr(add_dataset, "write_text", write_once)
     assert main(["add-dataset", str(wells), *WORDS]) == 130
     assert kept(project) == before
 
