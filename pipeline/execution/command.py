@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -63,19 +62,12 @@ def execute(job: Job) -> CommandResult:
             _remove(path)  # DVC has done so; what is here now comes from a killed attempt
         try:
             with place_on_gpu(job.gpus, partial(_goes_on, job)) as place:
-                return _run_all(job, place, log)
+                started = time.monotonic()
+                codes = (_run(job, place, command, log) for command in job.commands)
+                code = next((code for code in codes if code), 0)
+                return CommandResult(code, time.monotonic() - started)
         except RunIsOverError:
             return CommandResult(-signal.SIGKILL, 0.0)
-
-
-def _run_all(job: Job, place: Place, log: BufferedWriter) -> CommandResult:
-    started = time.monotonic()
-    code = 0
-    for command in job.commands:
-        code = _run(job, place, command, log)
-        if code != 0:
-            break
-    return CommandResult(code, time.monotonic() - started)
 
 
 def _remove(path: Path) -> None:
@@ -97,22 +89,13 @@ def _run(job: Job, place: Place, command: tuple[str, ...], log: BufferedWriter) 
         stderr=subprocess.STDOUT,
         start_new_session=True,
     ) as process:
-        ended = threading.Event()
-        watcher = threading.Thread(target=_stop_with_the_run, args=(job, process, ended))
-        watcher.start()
-        try:
-            return process.wait()
-        finally:
-            ended.set()
-            watcher.join()
-
-
-def _stop_with_the_run(job: Job, process: subprocess.Popen[bytes], ended: threading.Event) -> None:
-    while not ended.wait(POLL_SECONDS):
-        if not _goes_on(job):
-            assert process.stdin is not None
-            process.stdin.close()  # the guard kills the command
-            return
+        assert process.stdin is not None
+        while True:
+            try:
+                return process.wait(POLL_SECONDS)
+            except subprocess.TimeoutExpired:
+                if not _goes_on(job):
+                    process.stdin.close()  # the guard kills the command
 
 
 def _goes_on(job: Job) -> bool:
