@@ -6,7 +6,6 @@ traceback, and no file of git's or the user's lost or changed.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import os
@@ -15,6 +14,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -76,10 +76,8 @@ class Scratch:
     # -- what a user does ------------------------------------------------------------------------
 
     def git(self, *words: str) -> str:
-        command = ["git", *words]
-        return subprocess.run(
-            command, cwd=self.root, check=True, capture_output=True, text=True
-        ).stdout
+        command = ["git", "-C", str(self.root), *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def path(self, name: str) -> Path:
         return self.root / name
@@ -101,18 +99,14 @@ class Scratch:
     def call(self, *words: str) -> Ending:
         """A verb in this process: a second of imports saved."""
         out, err = io.StringIO(), io.StringIO()
-        before = Path.cwd()
-        os.chdir(self.root)
         try:
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            with chdir(self.root), redirect_stdout(out), redirect_stderr(err):
                 code = main(words)
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
         except BaseException:
             code = -1
             err.write(traceback.format_exc())
-        finally:
-            os.chdir(before)
         return Ending(code, out.getvalue(), err.getvalue())
 
     def run(
