@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -197,16 +198,14 @@ def step_seconds(
 
 def speeds(device: torch.device, batch: int, steps: int) -> list[dict[str, Any]]:
     found = []
-    for width in WIDTHS:
-        for precision in ("highest", "high"):
-            for capture in (True, False):
-                case = {"width": width, "precision": precision, "graph": capture}
-                try:
-                    taken = step_seconds(device, width, batch, precision, capture, steps)
-                    found.append({**case, "steps_a_second": round(1 / taken, 2)})
-                except Exception as error:  # as in `answer`
-                    found.append({**case, "error": f"{type(error).__name__}: {error}"})
-                print(found[-1], flush=True)
+    for width, precision, capture in product(WIDTHS, ("highest", "high"), (True, False)):
+        case = {"width": width, "precision": precision, "graph": capture}
+        try:
+            taken = step_seconds(device, width, batch, precision, capture, steps)
+            found.append({**case, "steps_a_second": round(1 / taken, 2)})
+        except Exception as error:  # as in `answer`
+            found.append({**case, "error": f"{type(error).__name__}: {error}"})
+        print(found[-1], flush=True)
     return found
 
 
