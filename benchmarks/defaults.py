@@ -10,7 +10,6 @@ single part of each dataset, as geometric means over the datasets.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from pathlib import Path
@@ -25,6 +24,7 @@ import torch
 
 from benchmarks.arena import tracks
 from benchmarks.arena.datasets import DATASETS, load
+from benchmarks.shared import ROOT, options
 from learned_context.columns import Columns
 from learned_context.errors import UserError
 from learned_context.estimator import LearnedContextRegressor, recipe, task_fit
@@ -34,7 +34,6 @@ from learned_context.metrics import rmse, significant
 from learned_context.rows import Rows
 from pipeline.files import read_json, write_json
 
-ROOT = Path(__file__).resolve().parents[1]
 VALIDATION_SPLIT = 100
 """Number of the split of the training rows; the arena's own are 0 to 4."""
 SHARPNESSES = (1.0, 2.0, 4.0, 6.0, 8.0, 16.0)
@@ -122,9 +121,8 @@ def summary(found: dict[str, Any]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "defaults.json")
     parser.add_argument("--datasets", nargs="+", choices=list(DATASETS), default=list(DATASETS))
-    parser.add_argument("--output", type=Path, default=ROOT / "results/benchmarks/defaults.json")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     found = read_json(arguments.output)["datasets"] if arguments.output.exists() else {}

@@ -11,7 +11,6 @@ settings, is not made again, so a run can be stopped and started at any time.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -23,7 +22,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.paper_budget import Case, Setting, cases, study_setting
+from benchmarks.paper_budget import Case, CaseTraining, cases, read_cases, study_setting
+from benchmarks.shared import options
 from learned_context import metrics
 from learned_context.training.trainer import train
 from pipeline import settings
@@ -74,7 +74,7 @@ class Source:
         )
         return split_table(table, self.dataset, self.rule, seeds.split + number)
 
-    def error(self, number: int, case: Case, made: Setting) -> float:
+    def error(self, number: int, case: Case, made: CaseTraining) -> float:
         """In the unit in which the paper prints it."""
         prepared = self.draw(number)
         rows = prepared.encode(prepared.frame, self.settings.params.categories)
@@ -96,22 +96,19 @@ def summary(case: Case, errors: Sequence[float]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "draws.json")
     parser.add_argument("--project", type=Path, default=Path(), help="where raw files are")
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/draws.json"))
     parser.add_argument("--draws", type=int, default=5, help="of each case, the study's included")
     parser.add_argument("--only", nargs="*", help="names of cases, as paper_budget.py --list has")
     arguments = parser.parse_args()
     files = Files(arguments.project.resolve())
-    found: dict[str, dict[str, Any]] = {}
-    if arguments.output.exists():
-        found = {case["name"]: case for case in json.loads(arguments.output.read_text())}
+    found = read_cases(arguments.output)
     far = {case.name: case for case in cases(Results(files))}
     for name, case in far.items():
         source = Source(files, case.dataset)
         if not source.can_be_drawn or (arguments.only and name not in arguments.only):
             continue
-        made = study_setting(files, case)
+        made = study_setting(files, case.dataset, case.model, case.fraction)
         setting = json.loads(json.dumps(asdict(made)))
         known = found.get(name, {})
         errors = list(known["errors"]) if known.get("setting") == setting else []

@@ -9,11 +9,8 @@ Seconds are processor time on one thread, so that other work on the machine does
 
 from __future__ import annotations
 
-import argparse
 import resource
 import sys
-import time
-from collections.abc import Callable
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -23,13 +20,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 import torch
 
-from benchmarks.waves import frequency, of_tasks
+from benchmarks.shared import (
+    GROUPS,
+    TASKS,
+    frequency,
+    of_tasks,
+    options,
+    papers_frequency,
+    seconds,
+    split_tasks,
+)
 from learned_context.estimator import LearnedContextRegressor
 from learned_context.metrics import rmse
 from learned_context.rows import Rows
 from pipeline.files import write_json
 
-TASKS, GROUPS, TRAIN_ROWS, TEST_ROWS = 250, 3, 120, 100
 COUNTS = (5, 20, 100, 120)
 NEW_TASKS, NEW_ROWS, PREDICTIONS = 1000, 50, 1_000_000
 LARGE_ROWS, LARGE_TASKS = 1_000_000, 10_000
@@ -40,8 +45,7 @@ def hold_out(train: Rows, test: Rows) -> tuple[list[dict[str, float]], LearnedCo
     full = LearnedContextRegressor(random_state=0, device="cpu").fit(train.x, train.y, train.task)
     cells: dict[int, list[tuple[float, ...]]] = {count: [] for count in COUNTS}
     for group in range(GROUPS):
-        numbers = np.arange(TASKS)
-        base, held_out = numbers[numbers % GROUPS != group], numbers[numbers % GROUPS == group]
+        base, held_out = split_tasks(group)
         of_base, of_held_out = of_tasks(train, base), of_tasks(test, held_out)
         fitted = LearnedContextRegressor(random_state=0, device="cpu")
         fitted.fit(of_base.x, of_base.y, of_base.task)
@@ -71,12 +75,6 @@ def hold_out(train: Rows, test: Rows) -> tuple[list[dict[str, float]], LearnedCo
             }
         )
     return found, full
-
-
-def seconds(run: Callable[[], Any]) -> float:
-    started = time.process_time()
-    run()
-    return time.process_time() - started
 
 
 def speed(full: LearnedContextRegressor, random: np.random.Generator) -> dict[str, float]:
@@ -115,14 +113,10 @@ def large(random: np.random.Generator) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/estimator.json"))
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "estimator.json").parse_args()
     torch.set_num_threads(1)
     random = np.random.default_rng(0)
-    omega = random.uniform(0.5, 4, TASKS)
-    train, test = (frequency(omega, rows, random) for rows in (TRAIN_ROWS, TEST_ROWS))
-
+    train, test = papers_frequency(random)
     new_tasks, full = hold_out(train, test)
     print("rows of a new task   RMSE   / full training   95% intervals cover   modes")
     for cell in new_tasks:

@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 import torch
 
+from benchmarks.shared import seconds
 from learned_context.errors import UserError
 from learned_context.estimator import LearnedContextRegressor
 from learned_context.networks.registry import ARCHITECTURES
@@ -190,28 +192,20 @@ def step_seconds(
 
     epochs = max(2, steps // 2)
     seconds(run(2))
-    short, long = seconds(run(2)), seconds(run(2 + epochs))
+    short, long = (seconds(run(n), time.perf_counter) for n in (2, 2 + epochs))
     return max(long - short, 1e-9) / (2 * epochs)
-
-
-def seconds(run: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    run()
-    return time.perf_counter() - started
 
 
 def speeds(device: torch.device, batch: int, steps: int) -> list[dict[str, Any]]:
     found = []
-    for width in WIDTHS:
-        for precision in ("highest", "high"):
-            for capture in (True, False):
-                case = {"width": width, "precision": precision, "graph": capture}
-                try:
-                    taken = step_seconds(device, width, batch, precision, capture, steps)
-                    found.append({**case, "steps_a_second": round(1 / taken, 2)})
-                except Exception as error:  # as in `answer`
-                    found.append({**case, "error": f"{type(error).__name__}: {error}"})
-                print(found[-1], flush=True)
+    for width, precision, capture in product(WIDTHS, ("highest", "high"), (True, False)):
+        case = {"width": width, "precision": precision, "graph": capture}
+        try:
+            taken = step_seconds(device, width, batch, precision, capture, steps)
+            found.append({**case, "steps_a_second": round(1 / taken, 2)})
+        except Exception as error:  # as in `answer`
+            found.append({**case, "error": f"{type(error).__name__}: {error}"})
+        print(found[-1], flush=True)
     return found
 
 

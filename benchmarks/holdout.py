@@ -8,7 +8,6 @@ an hour; `--tasks 10` takes ten tasks of every group. Everything runs on one thr
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 import torch
 
-from benchmarks.waves import frequency, of_tasks
+from benchmarks.shared import (
+    GROUPS,
+    TASKS,
+    TRAIN_ROWS,
+    of_tasks,
+    options,
+    papers_frequency,
+    split_tasks,
+)
 from learned_context.metrics import rmse
 from learned_context.new_tasks import gauss_newton, laplace
 from learned_context.new_tasks.gauss_newton import Effort
@@ -27,7 +34,6 @@ from learned_context.training.trainer import Hyperparameters, Plan, train
 from pipeline.files import write_json
 from pipeline.models.held_out import HeldOut
 
-TASKS, GROUPS, TRAIN_ROWS, TEST_ROWS = 250, 3, 120, 100
 DIMENSIONS = (2, 4, 8)
 SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 COVERAGE_ROWS = (5, 20, 100)
@@ -39,8 +45,7 @@ def hold_out(
     group: int, dimension: int, limit: int | None, train_rows: Rows, test_rows: Rows
 ) -> HeldOut:
     """Train on the other groups; s^2 is their test error variance."""
-    numbers = np.arange(TASKS)
-    base, held_out = numbers[numbers % GROUPS != group], numbers[numbers % GROUPS == group]
+    base, held_out = split_tasks(group)
     hyper = Hyperparameters(0.05, 64, 0.0, 0.0, dimension)
     trained = train(of_tasks(train_rows, base), TASKS, "lc", hyper, PLAN, seed=1)
     test = of_tasks(test_rows, base)
@@ -89,16 +94,12 @@ def summary(cells: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "holdout.json")
     parser.add_argument("--tasks", type=int, help="of every group; all by default")
     parser.add_argument("--evaluations", type=int, default=200)
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/holdout.json"))
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    random = np.random.default_rng(0)
-    omega = random.uniform(0.5, 4, TASKS)
-    train_rows, test_rows = (frequency(omega, n, random) for n in (TRAIN_ROWS, TEST_ROWS))
-
+    train_rows, test_rows = papers_frequency(np.random.default_rng(0))
     cells: dict[tuple[int, float], list[dict[str, Any]]] = {}
     coverage: dict[tuple[int, int], list[dict[str, float]]] = {}
     for dimension in DIMENSIONS:

@@ -12,10 +12,8 @@ What is done is kept in the output file: an interrupted run goes on from there.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +22,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.draws import raw_table, split_table
+from benchmarks.paper_budget import CaseTraining, study_setting
+from benchmarks.shared import options
 from learned_context import metrics
-from learned_context.training.trainer import Hyperparameters, Plan, train
+from learned_context.training.trainer import train
 from pipeline import settings
 from pipeline.datasets.inflation import SPLITS
 from pipeline.datasets.table import TaskTable
@@ -40,15 +40,7 @@ NETWORKS = ("lc", "cs", "ll")
 RULES = {**SPLITS, "two_years": replace(SPLITS["years"], length=2.0, test=4, at_least=14)}
 
 
-@dataclass(frozen=True)
-class Training:
-    """How a network is trained, whatever the split."""
-
-    hyper: Hyperparameters
-    plan: Plan
-
-
-def error(prepared: Prepared, model: str, seed: int, trainings: dict[str, Training]) -> float:
+def error(prepared: Prepared, model: str, seed: int, trainings: dict[str, CaseTraining]) -> float:
     """The test error of one model on one split."""
     rows = prepared.encode(prepared.frame)
     known, test = rows.take(prepared.train_rows()), rows.take(prepared.test_rows())
@@ -73,12 +65,10 @@ def summary(errors: list[float], printed: float) -> dict[str, float | int]:
 
 
 def study(
-    table: TaskTable, trainings: dict[str, Training], wanted: dict[str, int], path: Path
+    table: TaskTable, trainings: dict[str, CaseTraining], wanted: dict[str, int], path: Path
 ) -> dict[str, dict[str, list[float]]]:
     """Errors by rule and model, one for each split; those in the file are not computed again."""
-    found: dict[str, dict[str, list[float]]] = {}
-    if path.exists():
-        found = json.loads(path.read_text())["errors"]
+    found: dict[str, dict[str, list[float]]] = read_json(path)["errors"] if path.exists() else {}
     for name, rule in RULES.items():
         by_model = found.setdefault(name, {})
         for seed in range(max(wanted.values())):
@@ -94,27 +84,17 @@ def study(
     return found
 
 
-def chosen_training(files: Files, model: str) -> Training:
-    tuned = read_json(files.result("tune", DATASET, model))
-    trained = read_json(files.result("train", DATASET, model))
-    return Training(Hyperparameters(**tuned["best"]), Plan(**trained["plan"]))
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "inflation_splits.json")
     parser.add_argument("--linear", type=int, default=200, help="splits for the linear models")
     parser.add_argument("--networks", type=int, default=3, help="splits for the networks")
     parser.add_argument("--project", type=Path, default=Path(), help="where raw files are")
-    parser.add_argument(
-        "--output", type=Path, default=Path("results/benchmarks/inflation_splits.json")
-    )
     arguments = parser.parse_args()
     files = Files(arguments.project.resolve())
     keys = settings.load(files).dataset(DATASET)
     table = raw_table(files, DATASET)
-    trainings: dict[str, Training] = {}
-    if arguments.networks:
-        trainings = {model: chosen_training(files, model) for model in NETWORKS}
+    chosen = NETWORKS if arguments.networks else ()
+    trainings = {model: study_setting(files, DATASET, model) for model in chosen}
     wanted = dict.fromkeys(LINEAR, arguments.linear) | dict.fromkeys(trainings, arguments.networks)
     errors = study(table, trainings, wanted, arguments.output)
     paper = load_paper(files)

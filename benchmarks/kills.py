@@ -9,7 +9,6 @@ that nobody disturbed.
 
 from __future__ import annotations
 
-import argparse
 import random
 import shutil
 import subprocess
@@ -25,6 +24,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.shared import options
 from pipeline.files import write_json
 from tests import small_study
 
@@ -41,7 +41,7 @@ PARTS = (
 
 
 @dataclass
-class Part:
+class QuietPart:
     """A part of the run that nobody disturbed."""
 
     name: str
@@ -52,10 +52,9 @@ class Part:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "kills.json")
     parser.add_argument("--kills", type=int, default=100, help="in all (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/kills.json"))
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
     killed: Counter[str] = Counter()
@@ -87,7 +86,7 @@ def main() -> None:
     sys.exit(identical < arguments.kills)
 
 
-def run_quietly(scratch: Path) -> list[Part]:
+def run_quietly(scratch: Path) -> list[QuietPart]:
     """Run the study part by part, and keep what there was before each."""
     quiet = small_study.make_project(scratch / "quiet", datasets=["frequency"])
     parts = []
@@ -97,11 +96,11 @@ def run_quietly(scratch: Path) -> list[Part]:
         started = time.monotonic()
         small_study.run(quiet, *targets)
         seconds = time.monotonic() - started
-        parts.append(Part(name, targets, before, seconds, small_study.state(quiet)))
+        parts.append(QuietPart(name, targets, before, seconds, small_study.state(quiet)))
     return parts
 
 
-def kill_once(part: Part, folder: Path, rng: random.Random) -> str:
+def kill_once(part: QuietPart, folder: Path, rng: random.Random) -> str:
     """Start the part in a copy at `folder` and kill one of its processes; which kind it was."""
     while True:
         shutil.rmtree(folder, ignore_errors=True)

@@ -6,29 +6,25 @@ the tests would also notice a change.
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import pandas as pd
+
+from benchmarks.shared import options
 from pipeline.files import write_json
 
 WANTED = 90  # per cent of all lines and branches
-COUNTS = ("num_statements", "covered_lines", "num_branches", "covered_branches")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--output", type=Path, default=Path("results/benchmarks/line_coverage.json")
-    )
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "line_coverage.json").parse_args()
     coverage("erase")
     coverage("run", "-m", "pytest", "-n", "2")
     coverage("combine", "--quiet")
@@ -50,19 +46,15 @@ def coverage(*words: str) -> None:
 
 def by_package(files: dict[str, Any]) -> dict[str, Any]:
     """Lines and branches of every folder, and of all."""
-    sums: dict[str, list[int]] = defaultdict(lambda: [0] * len(COUNTS))
-    for path, file in sorted(files.items()):
-        for package in (Path(path).parent.as_posix(), "all"):
-            counts = [file["summary"][count] for count in COUNTS]
-            sums[package] = [a + b for a, b in zip(sums[package], counts, strict=True)]
+    counts = pd.DataFrame({path: file["summary"] for path, file in files.items()}).T
+    sums = counts.groupby(lambda path: Path(path).parent.as_posix()).sum()
+    sums.loc["all"] = counts.sum()
     return {
-        package: {
-            "lines": {"all": lines, "run": lines_run},
-            "branches": {"all": branches, "run": branches_run},
+        str(package): {
+            "lines": {"all": int(sum_.num_statements), "run": int(sum_.covered_lines)},
+            "branches": {"all": int(sum_.num_branches), "run": int(sum_.covered_branches)},
         }
-        for package, (lines, lines_run, branches, branches_run) in sorted(
-            sums.items(), key=lambda item: (item[0] == "all", item[0])
-        )
+        for package, sum_ in sums.iterrows()
     }
 
 

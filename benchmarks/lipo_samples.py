@@ -7,7 +7,6 @@ objective (Equation 21) above zero say that fewer samples found a worse point.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from pathlib import Path
@@ -17,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from benchmarks.holdout import DIMENSIONS, TASKS, TEST_ROWS, TRAIN_ROWS, hold_out
-from benchmarks.waves import frequency, of_tasks
+from benchmarks.holdout import DIMENSIONS, hold_out
+from benchmarks.shared import TRAIN_ROWS, of_tasks, options, papers_frequency
 from learned_context.new_tasks import lipo
 from learned_context.new_tasks.objective import Problem
 from pipeline.files import write_json
@@ -33,14 +32,11 @@ def timed(problem: Problem, base: Any, evaluations: int, samples: int) -> tuple[
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "lipo_samples.json")
     parser.add_argument("--tasks", type=int, default=40)
     parser.add_argument("--evaluations", type=int, default=200)
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/lipo_samples.json"))
     arguments = parser.parse_args()
-    random = np.random.default_rng(0)
-    omega = random.uniform(0.5, 4, TASKS)
-    train_rows, test_rows = (frequency(omega, n, random) for n in (TRAIN_ROWS, TEST_ROWS))
+    train_rows, test_rows = papers_frequency(np.random.default_rng(0))
     cells = []
     for dimension in DIMENSIONS:
         held = hold_out(0, dimension, arguments.tasks, train_rows, test_rows)

@@ -6,17 +6,15 @@ alternate and the ratio of their processor times is a median. Above 1, side by s
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch
 
+from benchmarks.shared import options, seconds
 from benchmarks.training import DECAY, RATE, SIZES, TASK_DIM, Size, table
 from learned_context.training.plan import Hyperparameters, Options, Plan
 from learned_context.training.trainer import train, train_members
@@ -31,12 +29,6 @@ SMALL = (
 MEASURED = tuple(size for size in SIZES if size.rows < 100_000)
 
 
-def processor_seconds(run: Callable[[], object]) -> float:
-    started = time.process_time()
-    run()
-    return time.process_time() - started
-
-
 def compare(size: Size, options: Options, repeats: int) -> dict[str, object]:
     rows = table(size)
     hyper = Hyperparameters(RATE, size.width, DECAY, DECAY, TASK_DIM)
@@ -44,10 +36,10 @@ def compare(size: Size, options: Options, repeats: int) -> dict[str, object]:
     seeds = range(1, MEMBERS + 1)
     times = []
     for repeat in range(repeats + 1):
-        alone = processor_seconds(
+        alone = seconds(
             lambda: [train(rows, size.tasks, "lc", hyper, plan, s, options=options) for s in seeds]
         )
-        together = processor_seconds(
+        together = seconds(
             lambda: train_members(rows, size.tasks, "lc", hyper, plan, list(seeds), options=options)
         )
         if repeat:  # the first round warms up
@@ -58,9 +50,8 @@ def compare(size: Size, options: Options, repeats: int) -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "members.json")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/members.json"))
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     found = [

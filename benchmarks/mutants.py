@@ -11,28 +11,25 @@ import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+SWAPPED: tuple[tuple[type[ast.AST], type[ast.AST]], ...] = (
+    (ast.Add, ast.Sub),
+    (ast.Mult, ast.Div),
+    (ast.BitAnd, ast.BitOr),
+    (ast.And, ast.Or),
+    (ast.Eq, ast.NotEq),
+    (ast.In, ast.NotIn),
+    (ast.Is, ast.IsNot),
+)
 OTHER_OPERATORS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
-    ast.Add: (ast.Sub,),
-    ast.Sub: (ast.Add,),
-    ast.Mult: (ast.Div,),
-    ast.Div: (ast.Mult,),
+    **{one: (other,) for one, other in SWAPPED},
+    **{other: (one,) for one, other in SWAPPED},
     ast.FloorDiv: (ast.Mult,),
     ast.Mod: (ast.FloorDiv,),
     ast.Pow: (ast.Mult,),
-    ast.BitAnd: (ast.BitOr,),
-    ast.BitOr: (ast.BitAnd,),
-    ast.And: (ast.Or,),
-    ast.Or: (ast.And,),
     ast.Lt: (ast.LtE, ast.GtE),
     ast.LtE: (ast.Lt, ast.Gt),
     ast.Gt: (ast.GtE, ast.LtE),
     ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,),
-    ast.NotEq: (ast.Eq,),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
 }
 
 
@@ -96,14 +93,10 @@ def _choices(node: ast.expr | ast.stmt) -> list[Callable[[], None]]:
                 for other in OTHER_OPERATORS.get(type(operator), ()):
                     setting("ops", [*node.ops[:index], other(), *node.ops[index + 1 :]])
         case ast.UnaryOp():
-            opposite = ast.UAdd() if isinstance(node.op, ast.USub) else None
-            if opposite:
-                setting("op", opposite)
-            elif isinstance(node.op, ast.Invert):
+            if isinstance(node.op, ast.USub | ast.Invert):
                 setting("op", ast.UAdd())
             elif isinstance(node.op, ast.Not):
-                double = ast.UnaryOp(ast.Not(), node.operand)
-                setting("operand", double)
+                setting("operand", ast.UnaryOp(ast.Not(), node.operand))
         case ast.Constant(value=bool()):
             setting("value", not node.value)
         case ast.Constant(value=int() | float()):

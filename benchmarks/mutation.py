@@ -6,12 +6,12 @@ fast tests run. A mutant that no test notices has survived; the report names it.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import json
 import os
 import resource
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -20,9 +20,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.mutants import mutants
+from benchmarks.shared import ROOT, options
 from pipeline.files import write_json
 
-ROOT = Path(__file__).resolve().parents[1]
 TESTS = {
     "learned_context/training/schedule.py": ["tests/learned_context/training/test_schedule.py"],
     "learned_context/metrics.py": ["tests/learned_context/test_metrics.py"],
@@ -34,19 +34,6 @@ TESTS = {
     "pipeline/tables/selection.py": ["tests/datasets/test_splits.py"],
 }
 PACKAGES = ("learned_context", "pipeline", "tests")
-HEAVY = (
-    "hypothesis",
-    "numpy",
-    "pandas",
-    "pyarrow",
-    "pydantic",
-    "pytest",
-    "requests",
-    "scipy.stats",
-    "statsmodels.api",
-    "torch",
-)
-"""Imported once, before the forks: a mutant then costs no more than its tests."""
 SECONDS = 120
 """Of the processor: a mutant whose tests take longer has made a loop endless and is noticed."""
 
@@ -103,65 +90,46 @@ def reload_everywhere(name: str) -> None:
                     setattr(other, key, getattr(module, key))
 
 
-def run_session(folder: Path, path: str, tests: list[str], report: Path) -> None:
-    """In a process of its own, which loads the project from the copy at `folder`."""
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(quiet, 1)
-    os.dup2(quiet, 2)
-    for name in [name for name in sys.modules if name.split(".")[0] in PACKAGES]:
-        del sys.modules[name]
-    sys.path[:] = [str(folder), *(one for one in sys.path if Path(one).resolve() != ROOT)]
-    sys.dont_write_bytecode = True  # a mutant as long as the original would be taken for it
-    os.chdir(folder)
+def run_session(path: str, report: str) -> None:
+    """In a process of its own, which loads the project from the copy that it runs in."""
     import pytest
 
     module = path.removesuffix(".py").replace("/", ".")
-    options = ["-p", "no:cacheprovider", "--hypothesis-seed=0"]
-    pytest.main([*options, *tests], plugins=[Mutating(folder / path, module, report)])
+    words = ["-p", "no:cacheprovider", "--hypothesis-seed=0", *TESTS[path]]
+    pytest.main(words, plugins=[Mutating(Path(path).resolve(), module, Path(report))])
 
 
-def examine(folder: Path, path: str, tests: list[str]) -> dict[str, Any]:
+def examine(folder: Path, path: str) -> dict[str, Any]:
     """Try every mutant of one file."""
     report = folder.parent / "report.json"
     report.unlink(missing_ok=True)
-    child = os.fork()
-    if child == 0:
-        try:
-            run_session(folder, path, tests, report)
-        finally:
-            os._exit(0)
-    os.waitpid(child, 0)
+    code = f"from benchmarks.mutation import run_session; run_session({path!r}, {str(report)!r})"
+    # Without bytecode: a mutant as long as the original would be taken for it.
+    subprocess.run([sys.executable, "-B", "-c", code], cwd=folder, capture_output=True)
     found = json.loads(report.read_text()) if report.exists() else "its tests cannot be collected"
     if isinstance(found, str):
-        sys.exit(f"{path}: {found}: {' '.join(tests)}")
+        sys.exit(f"{path}: {found}: {' '.join(TESTS[path])}")
     killed = found["total"] - len(found["survivors"])
     for one in found["survivors"]:
         print(f"  survived: {path}:{one['line']}: {one['was']} -> {one['is']}")
     print(
         f"{path}: {killed} of {found['total']} noticed ({killed / found['total']:.0%})", flush=True
     )
-    return {"tests": tests, "killed": killed, **found}
+    return {"tests": TESTS[path], "killed": killed, **found}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "mutation.json")
     parser.add_argument("files", nargs="*", help=f"of {', '.join(TESTS)}; all if none is given")
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/mutation.json"))
     arguments = parser.parse_args()
     unknown = [path for path in arguments.files if path not in TESTS]
     if unknown:
         parser.error(f"{unknown[0]}: not one of {', '.join(TESTS)}")
-    for name in HEAVY:
-        importlib.import_module(name)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "project"
         skipped = shutil.ignore_patterns(".git", ".venv", ".demo", "scratch", "data", "__pycache__")
         shutil.copytree(ROOT, folder, ignore=skipped)
-        files = {
-            path: examine(folder, path, tests)
-            for path, tests in TESTS.items()
-            if not arguments.files or path in arguments.files
-        }
+        files = {path: examine(folder, path) for path in arguments.files or TESTS}
     killed = sum(file["killed"] for file in files.values())
     total = sum(file["total"] for file in files.values())
     print(f"{killed} of {total} mutants noticed ({killed / total:.1%})")

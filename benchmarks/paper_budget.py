@@ -14,7 +14,6 @@ stopped and started at any time, and `--only` and `--minutes` divide it into par
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -25,16 +24,18 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.shared import options
 from learned_context import metrics
 from learned_context.networks.registry import ARCHITECTURES
 from learned_context.rows import Rows
 from learned_context.training.trainer import Hyperparameters, Plan, train
 from pipeline import settings
-from pipeline.files import Files, write_json
+from pipeline.files import Files, read_json, write_json
 from pipeline.reporting.checking import check
 from pipeline.reporting.results import Results
 from pipeline.settings import Profile, load_section
 from pipeline.studies import STUDIES
+from pipeline.studies.framework.plans import budget_for
 from pipeline.tables.prepared import Prepared
 
 OFF = 0.10
@@ -61,7 +62,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Setting:
+class CaseTraining:
     """One training of a case."""
 
     hyper: Hyperparameters
@@ -81,34 +82,33 @@ def cases(results: Results) -> Iterator[Case]:
             yield Case(number.row, model, float(share), number.paper, number.ours)
 
 
-def study_setting(files: Files, case: Case) -> Setting:
+def study_setting(files: Files, dataset: str, model: str, fraction: float = 1.0) -> CaseTraining:
     """How the study trained this network."""
-    if case.fraction == 1.0:
-        outcome = STUDIES["train"].read(files, case.dataset, case.model)
+    if fraction == 1.0:
+        outcome = STUDIES["train"].read(files, dataset, model)
     else:
-        sizes = STUDIES["sizes"].read(files, case.dataset, case.model)
-        outcome = sizes.fractions[str(case.fraction)]
+        outcome = STUDIES["sizes"].read(files, dataset, model).fractions[str(fraction)]
     hyper = Hyperparameters(**outcome.hyperparameters.model_dump())
-    return Setting(hyper, Plan(**outcome.plan), outcome.seed)
+    return CaseTraining(hyper, Plan(**outcome.plan), outcome.seed)
 
 
 def paper_plan(files: Files, ours: Plan, rows: int) -> Plan:
-    profile = load_section(files.profile("paper"), Profile).train
-    budget = next(b for b in profile.budget if b.rows_below is None or rows < b.rows_below)
+    section = load_section(files.profile("paper"), Profile).train
+    budget = budget_for(section.budget, rows)
     return replace(
-        ours, epochs=budget.epochs, batches=budget.batches, window_min=profile.window_min
+        ours, epochs=budget.epochs, batches=budget.batches, window_min=section.window_min
     )
 
 
 def settings_of(
-    ours: Setting, paper: Plan, widths: Sequence[int], task_dims: Sequence[int] = ()
-) -> dict[str, Setting]:
+    ours: CaseTraining, paper: Plan, widths: Sequence[int], task_dims: Sequence[int] = ()
+) -> dict[str, CaseTraining]:
     """By name: the study's own training, the paper's budget, and these with one thing changed."""
     found = {"workstation": ours, "paper": replace(ours, plan=paper)}
     for width in widths:
         if width > ours.hyper.width:
             hyper = replace(ours.hyper, width=width)
-            found[f"paper, width {width}"] = Setting(hyper, paper, ours.seed)
+            found[f"paper, width {width}"] = CaseTraining(hyper, paper, ours.seed)
     for task_dim in task_dims:
         if ours.hyper.task_dim not in (0, task_dim):
             hyper = replace(ours.hyper, task_dim=task_dim)
@@ -116,7 +116,7 @@ def settings_of(
     return found
 
 
-def run(rows: tuple[Rows, Rows], tasks: int, model: str, std: float, made: Setting) -> dict:
+def run(rows: tuple[Rows, Rows], tasks: int, model: str, std: float, made: CaseTraining) -> dict:
     """Train once; errors on the training and on the test rows."""
     known, test = rows
     started = time.process_time()
@@ -138,7 +138,7 @@ def run(rows: tuple[Rows, Rows], tasks: int, model: str, std: float, made: Setti
 
 
 def fill(
-    known: dict[str, dict], wanted: dict[str, Setting], make: Callable[[Setting], dict]
+    known: dict[str, dict], wanted: dict[str, CaseTraining], make: Callable[[CaseTraining], dict]
 ) -> Iterator[tuple[str, dict]]:
     """The runs that are wanted, by name; one of the same setting is taken as it is."""
     for name, made in wanted.items():
@@ -158,11 +158,11 @@ def compare(
     prepared = Prepared.read(files, case.dataset)
     encoded = prepared.encode(prepared.frame, params.categories)
     rows = prepared.train_rows(case.fraction), prepared.test_rows()
-    ours = study_setting(files, case)
+    ours = study_setting(files, case.dataset, case.model, case.fraction)
     task_dims = FEW_TASK_PARAMETERS if case.model == "lc" and case.fraction < 1 else ()
     wanted = settings_of(ours, paper_plan(files, ours.plan, len(rows[0])), widths, task_dims)
 
-    def make(made: Setting) -> dict:
+    def make(made: CaseTraining) -> dict:
         parts = encoded.take(rows[0]), encoded.take(rows[1])
         return run(parts, len(prepared.tasks), case.model, prepared.info.std, made)
 
@@ -178,23 +178,21 @@ def compare(
         yield found
 
 
+def read_cases(path: Path) -> dict[str, dict[str, Any]]:
+    """What an earlier run has written, by the names of the cases."""
+    return {case["name"]: case for case in read_json(path)} if path.exists() else {}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "paper_budget.json")
     parser.add_argument("--project", type=Path, default=Path(), help="where tables and results are")
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/paper_budget.json"))
     parser.add_argument("--widths", type=int, nargs="*", default=[], help="larger widths to try")
     parser.add_argument("--only", nargs="*", help="names of cases, as --list prints them")
     parser.add_argument("--list", action="store_true", help="print the cases and stop")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no training after these")
     arguments = parser.parse_args()
     files = Files(arguments.project.resolve())
-    found = {}
-    if arguments.output.exists():
-        found = {
-            case["name"]: case
-            for case in json.loads(arguments.output.read_text())
-            if "name" in case
-        }
+    found = read_cases(arguments.output)
     far = {case.name: case for case in cases(Results(files))}
     for name, case in far.items():
         print(

@@ -6,13 +6,13 @@ are targets that a change in the engine must not miss.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.shared import options
 from learned_context import metrics
 from learned_context.training.trainer import Hyperparameters, Plan, train
 from pipeline.files import Files, write_json
@@ -31,7 +31,7 @@ SEED = 4
 
 def evaluate(dataset: str, files: Files) -> dict[str, float | str | bool]:
     rate, width, task_dim, epochs, batches, target = CASES[dataset]
-    prepared = Prepared.read(files.table(dataset), files.table_info(dataset))
+    prepared = Prepared.read(files, dataset)
     rows = prepared.encode(prepared.frame, "number")
     test = rows.take(prepared.test_rows())
     hyper = Hyperparameters(rate, width, 1e-8, 1e-8, task_dim)
@@ -57,9 +57,8 @@ def evaluate(dataset: str, files: Files) -> dict[str, float | str | bool]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "quality.json")
     parser.add_argument("--project", type=Path, default=Path(), help="where the tables are")
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/quality.json"))
     arguments = parser.parse_args()
     found = [evaluate(dataset, Files(arguments.project)) for dataset in CASES]
     for entry in found:

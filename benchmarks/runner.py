@@ -7,8 +7,7 @@ what a run then takes is overhead. And `dvc repro` when there is nothing to do.
 
 from __future__ import annotations
 
-import argparse
-import shutil
+import json
 import subprocess
 import sys
 import tempfile
@@ -17,8 +16,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.shared import ROOT, options, seconds
+from pipeline.execution.dvc_adapter.recorded import Records
 from pipeline.files import write_json
-from tests.small_study import ROOT, copy_project, dvc, environment
+from tests.small_study import copy_project, dvc, environment
 
 WORK = """
 import sys, time
@@ -39,6 +40,19 @@ stages:
 """
 
 
+WRITER = '''
+"""Writes the outputs of the stage that is running, and does nothing else."""
+import json, os
+from pathlib import Path
+
+stage = os.environ["DVC_STAGE"]
+for name in json.loads(Path("outs.json").read_text())[stage]:
+    target = Path(name) if Path(name).suffix else Path(name, "file.txt")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(stage)
+'''
+
+
 def run(folder: Path, jobs: int) -> float:
     """Wall seconds of `pipeline run`, from the start of the process to its end."""
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from pipeline.__main__ import main; "
@@ -57,13 +71,13 @@ def run(folder: Path, jobs: int) -> float:
     return time.perf_counter() - started
 
 
-def gain(folder: Path, seconds: float) -> dict[str, float]:
+def gain(folder: Path, work: float) -> dict[str, float]:
     times = {}
     for jobs in (1, 2):
         place = folder / f"jobs-{jobs}"
         place.mkdir()
         (place / "work.py").write_text(WORK)
-        (place / "dvc.yaml").write_text(STAGES.replace("SECONDS", str(seconds)))
+        (place / "dvc.yaml").write_text(STAGES.replace("SECONDS", str(work)))
         dvc(place, "init", "--no-scm", "--quiet")
         times[jobs] = run(place, jobs)
     return {"one_worker": times[1], "two_workers": times[2], "gain": times[1] / times[2]}
@@ -73,57 +87,22 @@ def cost(folder: Path) -> dict[str, float]:
     """The full matrix of params.yaml with commands that do nothing but write."""
     project = folder / "project"
     copy_project(ROOT, project)
+    outs = {address: list(stage.outs) for address, stage in Records(project).stages.items()}
+    (project / "outs.json").write_text(json.dumps(outs))
     (project / "pipeline" / "__main__.py").write_text(WRITER)
-    stages = len(dvc(project, "stage", "list", "--all", "--name-only").split())
-    wall = run(project, 2)
-    started = time.perf_counter()
-    dvc(project, "repro")
     return {
-        "stages": stages,
-        "run_of_empty_stages": wall,
-        "repro_of_nothing": time.perf_counter() - started,
+        "stages": len(outs),
+        "run_of_empty_stages": run(project, 2),
+        "repro_of_nothing": seconds(lambda: dvc(project, "repro"), time.perf_counter),
     }
 
 
-WRITER = '''
-"""Writes the outputs of the stage that is running, and does nothing else."""
-import os, sys
-from pathlib import Path
-import yaml
-
-name = os.environ["DVC_STAGE"].rpartition(":")[2]
-kind, _, item = name.partition("@")
-file = "results/dvc.yaml" if os.environ["DVC_STAGE"].startswith("results/") else "dvc.yaml"
-entry = yaml.safe_load(Path(file).read_text())["stages"][kind]
-keys = list(entry.get("matrix", {}))
-for known in sorted(yaml.safe_load(Path("params.yaml").read_text())["dataset"], key=len)[::-1]:
-    if keys[:1] == ["dataset"] and item.split("-")[0] == known:
-        values = [known, *item.split("-")[1:]]
-        break
-else:
-    values = [item]
-for out in entry["outs"]:
-    path = out if isinstance(out, str) else next(iter(out))
-    for key, value in zip(keys, values):
-        path = path.replace("${item." + key + "}", value)
-    target = Path(path)
-    if not target.suffix:
-        target = target / "file.txt"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(name)
-'''
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "runner.json")
     parser.add_argument("--seconds", type=float, default=10.0, help="of work a stage")
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/runner.json"))
     arguments = parser.parse_args()
-    folder = Path(tempfile.mkdtemp())
-    try:
-        report = {**gain(folder, arguments.seconds), **cost(folder)}
-    finally:
-        shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory() as folder:
+        report = {**gain(Path(folder), arguments.seconds), **cost(Path(folder))}
     print(
         f"two workers are {report['gain']:.2f} times as fast as one; {report['stages']:.0f} stages "
         f"cost {report['run_of_empty_stages']:.0f} s in all when they do nothing; a `dvc repro` of "

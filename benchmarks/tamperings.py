@@ -8,7 +8,6 @@ that git does not give it away.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import tempfile
@@ -17,18 +16,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.shared import ROOT, options
 from pipeline.files import write_json
 from tests.auditing.tamperings import TAMPERINGS, Clone, found_by, undo
 from tests.small_study import commit, git
 
-ROOT = Path(__file__).resolve().parents[1]
-
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "tamperings.json")
     parser.add_argument("--digits", type=int, default=50, help="at random (default: %(default)s)")
     parser.add_argument("--project", type=Path, default=ROOT)
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/tamperings.json"))
     arguments = parser.parse_args()
     found: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory(prefix="tamperings-") as folder:

@@ -8,16 +8,18 @@ one. The contestants alternate, and every figure is a median. Everything runs on
 
 from __future__ import annotations
 
-import argparse
+import multiprocessing
 import resource
 import statistics
-import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from threading import Barrier
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -26,6 +28,7 @@ import statsmodels.api as sm
 import torch
 from torch import nn
 
+from benchmarks.shared import options, seconds
 from learned_context.rows import Rows
 from learned_context.scaling import Scaler
 from learned_context.training.trainer import Hyperparameters, Plan, train
@@ -34,6 +37,8 @@ from pipeline.files import write_json
 TASK_DIM = 8
 RATE = 1e-3
 DECAY = 1e-8
+SPAWN = multiprocessing.get_context("spawn")
+wall = partial(seconds, clock=time.perf_counter)
 
 
 @dataclass(frozen=True)
@@ -89,17 +94,13 @@ class Textbook(nn.Module):
         return self.last(z)[:, 0]
 
 
-def ours(size: Size, rows: Rows) -> Callable[[], None]:
+def ours(size: Size, rows: Rows) -> Callable[[], object]:
     hyper = Hyperparameters(RATE, size.width, DECAY, DECAY, TASK_DIM)
     plan = Plan(size.epochs, size.batches, window_min=3)
-    return lambda: void(train(rows, size.tasks, "lc", hyper, plan, seed=1))
+    return lambda: train(rows, size.tasks, "lc", hyper, plan, seed=1)
 
 
-def void(_: object) -> None:
-    pass
-
-
-def plain(size: Size, rows: Rows) -> Callable[[], None]:
+def plain(size: Size, rows: Rows) -> Callable[[], object]:
     scaler = Scaler.fit(rows)
     x, y = torch.from_numpy(scaler.x(rows.x)), torch.from_numpy(scaler.y(rows.y))
     task = torch.from_numpy(rows.task)
@@ -125,7 +126,7 @@ def plain(size: Size, rows: Rows) -> Callable[[], None]:
     return run
 
 
-def with_skorch(size: Size, rows: Rows) -> Callable[[], None]:
+def with_skorch(size: Size, rows: Rows) -> Callable[[], object]:
     from skorch import NeuralNetRegressor
 
     scaler = Scaler.fit(rows)
@@ -145,10 +146,10 @@ def with_skorch(size: Size, rows: Rows) -> Callable[[], None]:
         callbacks__print_log=None,
         verbose=0,
     ).initialize()
-    return lambda: void(net.partial_fit(inputs, target))
+    return lambda: net.partial_fit(inputs, target)
 
 
-def products(size: Size) -> Callable[[], None]:
+def products(size: Size) -> Callable[[], object]:
     """The matrix products of the hidden layers and nothing else: no trainer can be faster."""
     a, back = torch.randn(size.batch, size.width), torch.empty(size.batch, size.width)
     weight, gradient = torch.randn(size.width, size.width), torch.empty(size.width, size.width)
@@ -165,13 +166,7 @@ def products(size: Size) -> Callable[[], None]:
 def matrix_product() -> float:
     """Floating-point operations a second of one large product."""
     a, b, out = torch.randn(1024, 1024), torch.randn(1024, 1024), torch.empty(1024, 1024)
-    return 10 * 2 * 1024**3 / seconds(lambda: [torch.mm(a, b, out=out) for _ in range(10)])
-
-
-def seconds(run: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    run()
-    return time.perf_counter() - started
+    return 10 * 2 * 1024**3 / wall(lambda: [torch.mm(a, b, out=out) for _ in range(10)])
 
 
 def compare(size: Size, repeats: int) -> dict[str, object]:
@@ -185,7 +180,7 @@ def compare(size: Size, repeats: int) -> dict[str, object]:
     times: dict[str, list[float]] = {name: [] for name in contestants}
     speed: list[float] = []
     for repeat in range(repeats + 1):
-        measured = {name: seconds(run) / size.epochs for name, run in contestants.items()}
+        measured = {name: wall(run) / size.epochs for name, run in contestants.items()}
         product = matrix_product()
         if repeat:  # the first round warms up
             speed.append(product)
@@ -210,64 +205,45 @@ def compare(size: Size, repeats: int) -> dict[str, object]:
     }
 
 
-def processes(repeats: int) -> float:
+def two_processes(repeats: int) -> float:
     """How much more two one-thread processes do than one, on the middle size."""
 
     def together(count: int) -> float:
-        command = [sys.executable, __file__, "--worker"]
-        running = [
-            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-            for _ in range(count)
-        ]
-        for process in running:  # all are warm before any starts
-            assert process.stdout and process.stdout.readline() == "ready\n"
-        for process in running:
-            assert process.stdin
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        outputs = [float(process.communicate()[0]) for process in running]
-        return max(outputs)
+        with SPAWN.Manager() as manager, ProcessPoolExecutor(count, SPAWN) as pool:
+            return max(pool.map(warm_seconds, [manager.Barrier(count)] * count))
 
     return statistics.median(2 * together(1) / together(2) for _ in range(repeats))
 
 
-def peak_memory() -> float:
-    """Megabytes of a process that trains at the largest size, the libraries' own included."""
-    command = [sys.executable, __file__, "--memory"]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-
-
-def memory_worker() -> None:
-    ours(SIZES[2], table(SIZES[2]))()
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-
-
-def worker() -> None:
+def warm_seconds(barrier: Barrier) -> float:
+    """All processes are warm before any starts."""
+    torch.set_num_threads(1)
     run = ours(SIZES[1], table(SIZES[1]))
     run()
-    print("ready", flush=True)
-    sys.stdin.readline()
-    print(seconds(run) + seconds(run), flush=True)
+    barrier.wait()
+    return wall(run) + wall(run)
+
+
+def peak_megabytes() -> float:
+    """Of a process that trains at the largest size, the libraries' own included."""
+    torch.set_num_threads(1)
+    ours(SIZES[2], table(SIZES[2]))()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, "training.json")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--output", type=Path, default=Path("results/benchmarks/training.json"))
-    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    if arguments.worker:
-        return worker()
-    if arguments.memory:
-        return memory_worker()
     sizes = [compare(size, arguments.repeats) for size in SIZES]
+    with ProcessPoolExecutor(1, SPAWN) as pool:
+        peak = pool.submit(peak_megabytes).result()
     report = {
         "sizes": sizes,
-        "two_processes": processes(arguments.repeats),
-        "peak_megabytes": peak_memory(),
+        "two_processes": two_processes(arguments.repeats),
+        "peak_megabytes": peak,
     }
     for entry in sizes:
         print(
@@ -279,7 +255,6 @@ def main() -> None:
     print(f"two processes do {report['two_processes']:.2f} times the work of one")
     print(f"training at the largest size takes {report['peak_megabytes']:.0f} MB at its peak")
     write_json(arguments.output, report)
-    return None
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from learned_context.errors import UserError
 from pipeline import settings as project_settings
 from pipeline.__main__ import COMMANDS, main
-from pipeline.commands.costs import expectation
+from pipeline.commands.costs import profile_costs
 from pipeline.datasets import sources
 from pipeline.files import Files
 from pipeline.reporting.checking import check
@@ -43,7 +43,7 @@ def accept(path: Path, content: bytes, read: Callable[[], object]) -> None:
 
 
 def load_everything(root: Path) -> None:
-    expected, _ = expectation(root)
+    expected = profile_costs(root).seconds
     for stage in ("tune@frequency-lc", "train@schools-cs", "holdout@sarcos-lc", "sizes@height-ll"):
         expected(stage)
 

@@ -5,10 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 
-from benchmarks.attempts.harness import Attempt, Ending, Scratch
+from benchmarks.attempts.harness import (
+    Attempt,
+    Ending,
+    Scratch,
+    call,
+    refused,
+    removed,
+    replaced,
+    works,
+    written,
+)
 from pipeline.__main__ import COMMANDS
 from pipeline.studies import STUDIES
 
+VERBS = (*COMMANDS, *STUDIES)
 RESULT = "results/train/frequency/lc.json"
 NOTEBOOK = "reports/notebooks/data.ipynb"
 WRONG_WORDS: list[tuple[tuple[str, ...], str]] = [
@@ -25,10 +36,10 @@ WRONG_WORDS: list[tuple[tuple[str, ...], str]] = [
     (("prepare", ""), "'' is not in params.yaml"),
     (("report", "nothing"), "no page 'nothing'; valid: index"),
     (("report", "../index"), "no page '../index'"),
-    (("run", "--jobs", "0"), "--jobs 0: must be at least 1"),
-    (("run", "--jobs", "-3"), "--jobs -3: must be at least 1"),
-    (("run", "--jobs", "many"), "invalid int value: 'many'"),
-    (("plan", "--jobs", "0"), "--jobs 0: must be at least 1"),
+    (("run", "--jobs", "0"), "--jobs: 0: must be a whole number"),
+    (("run", "--jobs", "-3"), "--jobs: -3: must be a whole number"),
+    (("run", "--jobs", "many"), "--jobs: many: must be a whole number"),
+    (("plan", "--jobs", "0"), "--jobs: 0: must be a whole number"),
     (("plan", "trian"), "trian: no such stage; did you mean .*train"),
     (("plan", "train@frequency-mlp"), "no such stage; did you mean"),
     (("plan", "qqqqqq"), "no such stage; `dvc stage list --all` has all"),
@@ -43,7 +54,7 @@ WRONG_WORDS: list[tuple[tuple[str, ...], str]] = [
     (("add-dataset",), "required: file"),
     (("add-dataset", "README.md"), "required: --task, --target"),
     (("remove-dataset",), "required: name"),
-    (("demo", "--jobs", "few"), "invalid int value: 'few'"),
+    (("demo", "--jobs", "few"), "--jobs: few: must be a whole number"),
     (("demo", "--folder", "params.yaml"), "params.yaml"),
 ]
 DAMAGED: list[tuple[str, bytes, tuple[str, ...], str]] = [
@@ -73,66 +84,43 @@ MISSING: list[tuple[str, tuple[str, ...], str]] = [
 
 
 def attempts() -> Iterator[Attempt]:
-    for verb in (*COMMANDS, *STUDIES):
-        yield _call((verb, "--nonsense"), "unrecognized arguments|required")
-    for verb in (*COMMANDS, *STUDIES):
-        yield Attempt(f"{verb} --help", _act(verb, "--help"), "works", "usage: ")
-    for words, says in WRONG_WORDS:
-        yield _call(words, says)
+    nonsense = [((verb, "--nonsense"), "unrecognized arguments|required") for verb in VERBS]
+    for words, says in nonsense + WRONG_WORDS:
+        yield refused(" ".join(words) or "no words", call(*words), says)
+    for verb in VERBS:
+        yield works(f"{verb} --help", call(verb, "--help"), "usage: ")
     for file, content, words, says in DAMAGED:
         shown = content[:12].decode(errors="backslashreplace")
-        yield Attempt(
-            f"{' '.join(words)} with {file} of {len(content)} bytes {shown!r}",
-            _act(*words),
-            "refused",
-            says,
-            lambda scratch, file=file, content=content: scratch.write(file, content),
-        )
+        name = f"{' '.join(words)} with {file} of {len(content)} bytes {shown!r}"
+        yield refused(name, call(*words), says, written(file, content))
     for file, words, says in MISSING:
-        yield Attempt(
-            f"{' '.join(words)} without {file}",
-            _act(*words),
-            "refused",
-            says,
-            lambda scratch, file=file: scratch.path(file).unlink(missing_ok=True),
-        )
+        yield refused(f"{' '.join(words)} without {file}", call(*words), says, removed(file))
     for name, number in (("a negative error", -1.0), ("an error of text", "low"), ("none", None)):
-        yield Attempt(f"check with {name}", _act("check"), "refused", RESULT, _with_error(number))
-    yield Attempt(
+        yield refused(f"check with {name}", call("check"), RESULT, _with_error(number))
+    yield refused(
         "run --scheduler with TLS and no certificate",
-        _act("run", "validate", "--scheduler", "tls://127.0.0.1:1"),
-        "refused",
+        call("run", "validate", "--scheduler", "tls://127.0.0.1:1"),
         "no certificate is configured",
-        lambda scratch: scratch.replace("params.yaml", "leak_share: 0.5", "leak_share: 0.6"),
+        replaced("params.yaml", "leak_share: 0.5", "leak_share: 0.6"),
     )
-    yield Attempt(
+    yield refused(
         "run --scheduler where none is",
-        _act("run", "validate", "--scheduler", "tcp://127.0.0.1:1"),
-        "refused",
+        call("run", "validate", "--scheduler", "tcp://127.0.0.1:1"),
         r"no Dask scheduler answers .* with TLS \(docs/cluster.md says how\)",
-        lambda scratch: scratch.replace("params.yaml", "leak_share: 0.5", "leak_share: 0.6"),
+        replaced("params.yaml", "leak_share: 0.5", "leak_share: 0.6"),
     )
-    yield Attempt(
-        f"check without {RESULT}",
-        _check,
-        "works",
-        r"[1-9]\d* missing",
-        lambda scratch: scratch.path(RESULT).unlink(),
-    )
-    yield Attempt("check as it is", _check, "works", "results: .* 0 missing")
-    yield Attempt("validate as it is", _act("validate"), "works", "valid")
-    yield Attempt("plan as it is", _act("plan"), "works", "stages")
-    yield Attempt(
-        "plan of one stage, as JSON", _act("plan", "validate", "--json"), "works", "wall_"
-    )
-    yield Attempt("dvc as it is", _act("dvc"), "works", "is what the studies declare")
-    yield Attempt("prepare a generated dataset", _act("prepare", "frequency"), "works", "rows")
-    yield Attempt(
+    yield works(f"check without {RESULT}", _check, r"[1-9]\d* missing", removed(RESULT))
+    yield works("check as it is", _check, "results: .* 0 missing")
+    yield works("validate as it is", call("validate"), "valid")
+    yield works("plan as it is", call("plan"), "stages")
+    yield works("plan of one stage, as JSON", call("plan", "validate", "--json"), "wall_")
+    yield works("dvc as it is", call("dvc"), "is what the studies declare")
+    yield works("prepare a generated dataset", call("prepare", "frequency"), "rows")
+    yield refused(
         "dvc with an edited dvc.yaml",
-        _act("dvc"),
-        "refused",
+        call("dvc"),
         "dvc.yaml: is not what the studies declare; run `python -m pipeline dvc --write`",
-        lambda scratch: scratch.replace("dvc.yaml", "stages:", "# mine\nstages:"),
+        replaced("dvc.yaml", "stages:", "# mine\nstages:"),
     )
 
 
@@ -148,11 +136,3 @@ def _check(scratch: Scratch) -> Ending:
     """Code 1 is `check`'s answer, not a failure: some differences have no note."""
     ending = scratch.call("check")
     return Ending(0, ending.out, ending.err) if ending.code == 1 else ending
-
-
-def _act(*words: str) -> Callable[[Scratch], Ending]:
-    return lambda scratch: scratch.call(*words)
-
-
-def _call(words: tuple[str, ...], says: str) -> Attempt:
-    return Attempt(" ".join(words) or "no words", _act(*words), "refused", says)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 
-from benchmarks.attempts.harness import Attempt, Ending, Scratch
+from benchmarks.attempts.harness import (
+    Attempt,
+    Ending,
+    Scratch,
+    dvc_refuses,
+    refused,
+    removed,
+    replaced,
+    verb,
+    works,
+)
 
 DATASETS = ("frequency", "height")
 """One that is generated and one that is downloaded."""
+SHARE = "leak_share: 0.5"
 VALUES: list[tuple[str, str]] = [
     ("leak_share=7", "params.yaml: leak_share: 7 is not valid"),
     ("datasets=[]", r"params.yaml: datasets: \[\] is not valid"),
@@ -49,46 +59,36 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
 
 def attempts() -> Iterator[Attempt]:
     for value, says in VALUES:
-        yield Attempt(
-            f"dvc exp run --allow-missing -S {value}",
-            _dvc("exp", "run", "--allow-missing", "-S", value),
-            "dvc refuses",
-            says,
-        )
+        words = ("exp", "run", "--allow-missing", "-S", value)
+        yield dvc_refuses(f"dvc {' '.join(words)}", _dvc(*words), says)
     for words, says in WORKING:
-        yield Attempt(f"dvc {' '.join(words)}", _dvc(*words), "works", says)
+        yield works(f"dvc {' '.join(words)}", _dvc(*words), says)
     for words, says in REFUSED:
-        yield Attempt(f"dvc {' '.join(words)}", _dvc(*words), "dvc refuses", says)
-    yield Attempt(
+        yield dvc_refuses(f"dvc {' '.join(words)}", _dvc(*words), says)
+    yield dvc_refuses(
         "dvc repro with a key twice",
         _dvc("repro", "validate"),
-        "dvc refuses",
         "params.yaml",
-        lambda s: s.replace("params.yaml", "leak_share: 0.5", "leak_share: 0.5\nleak_share: 0.6"),
+        replaced("params.yaml", SHARE, f"{SHARE}\nleak_share: 0.6"),
     )
-    yield Attempt(
+    yield dvc_refuses(
         "dvc repro without params.yaml",
         _dvc("repro", "validate"),
-        "dvc refuses",
         "params|datasets",
-        lambda s: s.path("params.yaml").unlink(),
+        removed("params.yaml"),
     )
-    yield Attempt("the way back after an experiment", _there_and_back, "works", "as it was")
-    yield Attempt("push here and pull in another clone", _push_and_pull, "works", "the same")
-    yield Attempt(
+    yield works("the way back after an experiment", _there_and_back, "as it was")
+    yield works("push here and pull in another clone", _push_and_pull, "the same")
+    yield refused(
         "run with a wrong value",
-        lambda s: s.verb("run", "--jobs", "1"),
-        "refused",
+        verb("run", "--jobs", "1"),
         "leak_share: 7 is not valid",
-        lambda s: s.replace("params.yaml", "leak_share: 0.5", "leak_share: 7"),
+        replaced("params.yaml", SHARE, "leak_share: 7"),
     )
-    yield Attempt(
-        "run of one stage", lambda s: s.verb("run", "validate"), "works", "validate|up to"
-    )
-    yield Attempt(
+    yield works("run of one stage", verb("run", "validate"), "validate|up to")
+    yield dvc_refuses(
         "run of a stage whose source cannot be reached",
-        lambda s: s.verb("run", "download@height", variables={"https_proxy": "http://127.0.0.1:9"}),
-        "dvc refuses",
+        verb("run", "download@height", variables={"https_proxy": "http://127.0.0.1:9"}),
         "Failed: download@height.*get it by hand from",
     )
 
@@ -101,8 +101,7 @@ def _there_and_back(scratch: Scratch) -> Ending:
     """README: run an experiment, then `git checkout . && dvc checkout --allow-missing`."""
     before = scratch.state()
     words = ("exp", "run", "-S", "dataset.frequency.tasks=5", "prepare@frequency")
-    ran = scratch.run("dvc", *words)
-    if ran.code:
+    if (ran := scratch.run("dvc", *words)).code:
         return ran
     back = scratch.run("sh", "-c", "git checkout . && dvc checkout --allow-missing")
     if back.code or scratch.state() != before:
@@ -112,18 +111,16 @@ def _there_and_back(scratch: Scratch) -> Ending:
 
 def _push_and_pull(scratch: Scratch) -> Ending:
     """docs/experiments.md: a remote, push, and pull in another clone."""
-    other, store = scratch.root.parent / "other", scratch.root.parent / "store"
+    other, store = (scratch.root.parent / name for name in ("other", "store"))
     table = "data/frequency/table.parquet"
-    remote = ("dvc", "remote", "add", "--local", "--default", "store", str(store))
+    remote = f"dvc remote add --local --default store '{store}'"
+    here = f"dvc repro prepare@frequency && {remote} && dvc push"
+    there = f"git clone --quiet . '{other}' && cp dvc.lock '{other}' && cd '{other}'"
+    there += f" && {remote} && dvc pull --allow-missing"
     try:
-        for command in (("dvc", "repro", "prepare@frequency"), remote, ("dvc", "push")):
-            if (ending := scratch.run(*command)).code:
-                return ending
-        subprocess.run(["git", "clone", "--quiet", str(scratch.root), str(other)], check=True)
-        shutil.copy(scratch.path("dvc.lock"), other / "dvc.lock")
-        for command in (remote, ("dvc", "pull", "--allow-missing")):
-            if (ending := scratch.run(*command, folder=other)).code:
-                return ending
+        ending = scratch.run("sh", "-c", f"{here} && {there}")
+        if ending.code:
+            return ending
         same = (other / table).read_bytes() == scratch.path(table).read_bytes()
         return Ending(0, "the same" if same else "another table")
     finally:

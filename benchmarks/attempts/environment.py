@@ -5,29 +5,41 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.attempts.harness import Attempt, Ending, Scratch
+from benchmarks.attempts.harness import (
+    Attempt,
+    Ending,
+    Scratch,
+    call,
+    refused,
+    replaced,
+    verb,
+    works,
+    written,
+)
+from pipeline.commands.demo import copy_project
 
 NO_UTF8 = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
-VARIABLES: list[tuple[str, Mapping[str, str], str]] = [
-    ("no home", {"HOME": ""}, "valid"),
-    ("a home that is not there", {"HOME": "/nonexistent"}, "valid"),
-    ("the C locale", {"LC_ALL": "C"}, "valid"),
-    ("no UTF-8 in a folder of plain letters", NO_UTF8, "valid"),
-    ("a locale that is not there", {"LC_ALL": "xx_XX.UTF-8"}, "valid"),
-    ("a terminal of no kind", {"TERM": "dumb", "COLUMNS": "0"}, "valid"),
-    ("a terminal that is unknown", {"TERM": "zzz"}, "valid"),
-    ("colours off", {"NO_COLOR": "1"}, "valid"),
-    ("another time zone", {"TZ": "Antarctica/Troll"}, "valid"),
-    ("warnings as errors in imports", {"PYTHONWARNINGS": "default"}, "valid"),
-    ("optimised Python", {"PYTHONOPTIMIZE": "1"}, "valid"),
-    ("no bytecode", {"PYTHONDONTWRITEBYTECODE": "1"}, "valid"),
-    ("random hashes", {"PYTHONHASHSEED": "12345"}, "valid"),
-    ("threads that are a word", {"OMP_NUM_THREADS": "many"}, "valid"),
-    ("a GPU that is not there", {"CUDA_VISIBLE_DEVICES": "99"}, "valid"),
-    ("Dask settings that are wrong", {"DASK_DISTRIBUTED__COMM__DEFAULT_SCHEME": "zzz"}, "valid"),
+VARIABLES: list[tuple[str, Mapping[str, str]]] = [
+    ("no home", {"HOME": ""}),
+    ("a home that is not there", {"HOME": "/nonexistent"}),
+    ("the C locale", {"LC_ALL": "C"}),
+    ("no UTF-8 in a folder of plain letters", NO_UTF8),
+    ("a locale that is not there", {"LC_ALL": "xx_XX.UTF-8"}),
+    ("a terminal of no kind", {"TERM": "dumb", "COLUMNS": "0"}),
+    ("a terminal that is unknown", {"TERM": "zzz"}),
+    ("colours off", {"NO_COLOR": "1"}),
+    ("another time zone", {"TZ": "Antarctica/Troll"}),
+    ("warnings as errors in imports", {"PYTHONWARNINGS": "default"}),
+    ("optimised Python", {"PYTHONOPTIMIZE": "1"}),
+    ("no bytecode", {"PYTHONDONTWRITEBYTECODE": "1"}),
+    ("random hashes", {"PYTHONHASHSEED": "12345"}),
+    ("threads that are a word", {"OMP_NUM_THREADS": "many"}),
+    ("a GPU that is not there", {"CUDA_VISIBLE_DEVICES": "99"}),
+    ("Dask settings that are wrong", {"DASK_DISTRIBUTED__COMM__DEFAULT_SCHEME": "zzz"}),
 ]
 MIRRORS: list[tuple[str, str]] = [
     ("/nonexistent", "no such file"),
@@ -43,26 +55,14 @@ MIRRORS: list[tuple[str, str]] = [
 
 
 def attempts() -> Iterator[Attempt]:
-    for name, variables, says in VARIABLES:
-        yield Attempt(
-            f"validate with {name}",
-            lambda s, variables=variables: s.verb("validate", variables=variables),
-            "works",
-            says,
-        )
+    for name, variables in VARIABLES:
+        yield works(f"validate with {name}", verb("validate", variables=variables), "valid")
     for mirror, says in MIRRORS:
-        yield Attempt(
-            f"download with the mirror {mirror!r}",
-            lambda s, mirror=mirror: s.verb(
-                "download", "height", variables={"LEARNED_CONTEXT_MIRROR": mirror}
-            ),
-            "refused",
-            says,
-        )
-    yield Attempt(
+        act = verb("download", "height", variables={"LEARNED_CONTEXT_MIRROR": mirror})
+        yield refused(f"download with the mirror {mirror!r}", act, says)
+    yield refused(
         "download without a network",
-        lambda s: s.verb("download", "height", variables={"https_proxy": "http://127.0.0.1:9"}),
-        "refused",
+        verb("download", "height", variables={"https_proxy": "http://127.0.0.1:9"}),
         "get it by hand from .* and put it at raw/by_hand/height/",
     )
     yield from _folders()
@@ -70,167 +70,124 @@ def attempts() -> Iterator[Attempt]:
     yield from _disks()
 
 
+# -- folders -------------------------------------------------------------------------------------
+
+
 def _folders() -> Iterator[Attempt]:
+    elsewhere = "params.yaml: does not exist; run this in the project's root folder"
     for folder in ("docs", "pipeline", "results/train"):
-        yield Attempt(
-            f"validate in {folder}",
-            _in_folder(folder, ("validate",)),
-            "refused",
-            "params.yaml: does not exist; run this in the project's root folder",
-        )
-    yield Attempt("plan in docs", _in_folder("docs", ("plan",)), "works", "stages")
+        yield refused(f"validate in {folder}", _in_folder(folder, "validate"), elsewhere)
+    yield works("plan in docs", _in_folder("docs", "plan"), "stages")
     for name in ("with spaces", 'quote\'s "here"', "ünï", "$(id)", "new\nline", "-n", "%s"):
-        yield Attempt(
-            f"validate in a clone below {name!r}",
-            _elsewhere(name, ("validate",)),
-            "works",
-            "valid",
-        )
-    yield Attempt(
+        yield works(f"validate in a clone below {name!r}", _in(_clone, name, "validate"), "valid")
+    yield refused(
         "validate below 'ünï' without UTF-8",
-        _elsewhere("ünï", ("validate",), NO_UTF8, ("-X", "utf8=0")),
-        "refused",
+        _in(_clone, "ünï", "validate", NO_UTF8),
         "set PYTHONUTF8=1",
     )
-    yield Attempt("validate by a link", _linked, "works", "valid")
-    yield Attempt("plan in a folder without git", _without_git, "refused", "not a git repository")
-    yield Attempt("demo in a folder without git", _demo_without_git, "refused", "not a git repos")
-    yield Attempt(
-        "demo whose folder is a file",
-        lambda s: s.verb("demo", "--folder", "notes.md"),
-        "refused",
-        "notes.md",
-    )
-    yield Attempt(
+    yield works("validate by a link", _in(_link, "link", "validate"), "valid")
+    for word in ("plan", "demo"):
+        act = _in(_copy_without_git, "copy", word)
+        yield refused(f"{word} in a folder without git", act, "not a git repository")
+    act = verb("demo", "--folder", "notes.md")
+    yield refused("demo whose folder is a file", act, "notes.md")
+    yield works(
         "a .venv that is a link is no part of the project",
-        lambda s: _copied_as_demo(s),
-        "works",
+        _copied_as_demo,
         "no .venv",
         lambda s: s.path(".venv").symlink_to(s.path("docs")),
     )
 
 
-def _in_folder(folder: str, words: tuple[str, ...]) -> Callable[[Scratch], Ending]:
-    return lambda s: s.verb(*words, folder=s.path(folder), variables={"PYTHONPATH": str(s.root)})
+def _in_folder(folder: str, word: str) -> Callable[[Scratch], Ending]:
+    return lambda s: s.verb(word, folder=s.path(folder), variables={"PYTHONPATH": str(s.root)})
 
 
-def _elsewhere(
+def _in(
+    make: Callable[[Scratch, Path], object],
     name: str,
-    words: tuple[str, ...],
+    word: str,
     variables: Mapping[str, str] | None = None,
-    options: Sequence[str] = (),
 ) -> Callable[[Scratch], Ending]:
+    """A verb in a folder that is made for it, and removed afterwards."""
+
     def act(scratch: Scratch) -> Ending:
-        folder = scratch.root.parent / "elsewhere" / name
-        subprocess.run(["git", "clone", "--quiet", str(scratch.root), str(folder)], check=True)
-        try:
-            return scratch.verb(*words, folder=folder, variables=variables, options=options)
-        finally:
-            shutil.rmtree(folder.parent)
+        with _beside(scratch, name) as folder:
+            make(scratch, folder)
+            return scratch.verb(word, folder=folder, variables=variables)
 
     return act
 
 
-def _linked(scratch: Scratch) -> Ending:
-    link = scratch.root.parent / "link"
-    link.symlink_to(scratch.root)
+@contextmanager
+def _beside(scratch: Scratch, name: str) -> Iterator[Path]:
+    folder = scratch.root.parent / "elsewhere"
+    folder.mkdir()
     try:
-        return scratch.verb("validate", folder=link)
+        yield folder / name
     finally:
-        link.unlink()
+        shutil.rmtree(folder)
 
 
-def _copy(scratch: Scratch) -> Path:
-    folder = scratch.root.parent / "copy"
+def _clone(scratch: Scratch, folder: Path) -> None:
+    subprocess.run(["git", "clone", "--quiet", str(scratch.root), str(folder)], check=True)
+
+
+def _link(scratch: Scratch, folder: Path) -> None:
+    folder.symlink_to(scratch.root)
+
+
+def _copy_without_git(scratch: Scratch, folder: Path) -> None:
     shutil.copytree(scratch.root, folder, ignore=shutil.ignore_patterns(".git"))
-    return folder
-
-
-def _without_git(scratch: Scratch) -> Ending:
-    folder = _copy(scratch)
-    try:
-        return scratch.verb("plan", folder=folder)
-    finally:
-        shutil.rmtree(folder)
-
-
-def _demo_without_git(scratch: Scratch) -> Ending:
-    folder = _copy(scratch)
-    try:
-        return scratch.verb("demo", folder=folder)
-    finally:
-        shutil.rmtree(folder)
 
 
 def _copied_as_demo(scratch: Scratch) -> Ending:
-    from pipeline.commands.demo import copy_project
+    with _beside(scratch, "demo") as folder:
+        copy_project(scratch.root, folder)
+        return Ending(0, "it was copied" if (folder / ".venv").exists() else "no .venv")
 
-    target = scratch.root.parent / "demo"
-    try:
-        copy_project(scratch.root, target)
-        return Ending(0, "no .venv" if not (target / ".venv").exists() else "it was copied")
-    finally:
-        shutil.rmtree(target)
+
+# -- terminals -----------------------------------------------------------------------------------
 
 
 def _terminals() -> Iterator[Attempt]:
+    stale = replaced("params.yaml", "leak_share: 0.5", "leak_share: 0.6")
     for columns in ("1", "20", "80", "1000", "-5", "wide"):
-        yield Attempt(
-            f"plan on a terminal of {columns} columns",
-            lambda s, columns=columns: s.verb("plan", variables={"COLUMNS": columns}),
-            "works",
-            "stages are up to date",
-        )
-        yield Attempt(
-            f"plan with work to do on a terminal of {columns} columns",
-            lambda s, columns=columns: s.verb("plan", variables={"COLUMNS": columns}),
-            "works",
-            "stages to run",
-            lambda s: s.replace("params.yaml", "leak_share: 0.5", "leak_share: 0.6"),
-        )
-    yield Attempt("check into a pipe that closes", _closed_pipe, "works")
-    yield Attempt("check into a full device", _full_device, "refused", "No space left")
+        act, where = verb("plan", variables={"COLUMNS": columns}), f"{columns} columns"
+        yield works(f"plan on a terminal of {where}", act, "stages are up to date")
+        name = f"plan with work to do on a terminal of {where}"
+        yield works(name, act, "stages to run", stale)
+    yield works("check into a pipe that closes", _check_into("| head -n 1; exit 0"))
+    yield refused("check into a full device", _check_into("> /dev/full"), "No space left")
 
 
-def _closed_pipe(scratch: Scratch) -> Ending:
-    ending = scratch.run("sh", "-c", "python -m pipeline check --all | head -n 1; exit 0")
-    return Ending(ending.code, ending.out, ending.err)
+def _check_into(target: str) -> Callable[[Scratch], Ending]:
+    return lambda scratch: scratch.run("sh", "-c", f"python -m pipeline check --all {target}")
 
 
-def _full_device(scratch: Scratch) -> Ending:
-    return scratch.run("sh", "-c", "python -m pipeline check --all > /dev/full")
+# -- disks ---------------------------------------------------------------------------------------
 
 
 def _disks() -> Iterator[Attempt]:
-    yield Attempt(
-        "scratch is a file",
-        lambda s: s.verb("run", "validate"),
-        "refused",
-        "scratch",
-        lambda s: s.write("scratch", "mine"),
+    validated = "results/validated.json"
+    yield refused("scratch is a file", verb("run", "validate"), "scratch", written("scratch", ""))
+    yield refused(
+        f"{validated} is a folder",
+        call("validate", "--write"),
+        f"{validated}: cannot be written",
+        lambda s: (s.path(validated).unlink(missing_ok=True), s.write(f"{validated}/mine", "x")),
     )
-    yield Attempt(
-        "results/validated.json is a folder",
-        lambda s: s.call("validate", "--write"),
-        "refused",
-        "results/validated.json: cannot be written",
-        lambda s: (
-            s.path("results/validated.json").unlink(missing_ok=True),
-            s.write("results/validated.json/mine", "x"),
-        ),
-    )
-    yield Attempt(
+    yield refused(
         "data is a file",
-        lambda s: s.call("prepare", "frequency"),
-        "refused",
+        call("prepare", "frequency"),
         "data",
         lambda s: (shutil.rmtree(s.path("data"), ignore_errors=True), s.write("data", "mine")),
     )
     if os.geteuid() == 0 and shutil.which("mount"):
-        yield Attempt("prepare on a full disk", _on_a_disk("size=64k"), "refused", "space")
-        yield Attempt("prepare on a disk to read", _on_a_disk("ro"), "refused", "[Rr]ead-only")
+        yield refused("prepare on a full disk", _on_a_disk("size=64k"), "space")
+        yield refused("prepare on a disk to read", _on_a_disk("ro"), "[Rr]ead-only")
     else:
-        yield Attempt("prepare where nobody may write", _forbidden, "refused", "ermission")
+        yield refused("prepare where nobody may write", _forbidden, "ermission")
 
 
 def _on_a_disk(options: str) -> Callable[[Scratch], Ending]:

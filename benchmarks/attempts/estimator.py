@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -10,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from safetensors.numpy import save_file
+from safetensors.numpy import save as to_bytes
 from scipy.sparse import csr_array
 
-from benchmarks.attempts.harness import LIBRARY_ERRORS, Attempt, Scratch, python_call
+from benchmarks.attempts.harness import Attempt, Scratch, python_call, refused, works, written
+from benchmarks.attempts.security import PICKLE
 from learned_context import LearnedContextRegressor
 
 QUICK: dict[str, Any] = {
@@ -149,14 +149,21 @@ USE: list[tuple[str, Callable[[LearnedContextRegressor], object], str]] = [
     ("add tasks, one of them known", lambda m: m.add_tasks(FRAME, Y, ["d"] * 29 + ["a"]), "'a' is"),
     ("score with too few targets", lambda m: m.score(FRAME, Y[:-1], TASK), "29|inconsistent"),
 ]
+BEFORE_FIT: dict[str, Callable[[LearnedContextRegressor], object]] = {
+    "predict": lambda m: m.predict(X, TASK),
+    "predict_interval": lambda m: m.predict_interval(X, TASK),
+    "nearest_tasks": lambda m: m.nearest_tasks("a"),
+    "add_task": lambda m: m.add_task("a", X, Y),
+    "save": lambda m: m.save("file"),
+}
+LABELS: list[tuple[str, Any]] = [
+    ("large labels", [2**53 + n % 3 for n in range(30)]),
+    ("booleans", X[:, 0] > 0),
+]
 FILES: list[tuple[str, bytes, str]] = [
     ("empty", b"", "not a|damaged"),
     ("text", b"hello", "not a|damaged"),
-    (
-        "a pickle",
-        b"\x80\x04\x8c\x02os\x94\x8c\x06system\x94\x93\x94\x8c\x02id\x94\x85\x94R\x94.",
-        "not a",
-    ),
+    ("a pickle", PICKLE, "not a"),
     ("an archive", b"PK\x03\x04" + bytes(200), "not a"),
     ("a huge header", b"\xff" * 16, "not a"),
     ("zeros", bytes(4096), "not a"),
@@ -165,101 +172,59 @@ FILES: list[tuple[str, bytes, str]] = [
 
 def attempts() -> Iterator[Attempt]:
     for name, x, y, task, says in FIT:
-        yield _attempt(f"fit {name}", _fit(x, y, task), says)
+        yield _refused(f"fit {name}", _fit(x, y, task), says)
     for name, value in SETTINGS:
-        yield _attempt(f"fit with {name}={value!r}", _fit(X, Y, TASK, **{name: value}), name)
-    for name, call, says in USE:
-        yield _attempt(name, lambda scratch, call=call: call(fitted()), says)
-    for verb in ("predict", "predict_interval", "nearest_tasks", "add_task", "save"):
-        words = {"add_task": ("a", X, Y), "nearest_tasks": ("a",), "save": ("file",)}
-        given = words.get(verb, (X, TASK))
-        yield _attempt(
-            f"{verb} before fit",
-            lambda s, verb=verb, given=given: getattr(LearnedContextRegressor(), verb)(*given),
-            "not fitted",
-        )
+        yield _refused(f"fit with {name}={value!r}", _fit(X, Y, TASK, **{name: value}), name)
+    for name, use, says in USE:
+        yield _refused(name, lambda scratch, use=use: use(fitted()), says)
+    empty = LearnedContextRegressor()
+    for name, use in BEFORE_FIT.items():
+        yield _refused(f"{name} before fit", lambda scratch, use=use: use(empty), "not fitted")
     yield from _files()
-    yield Attempt(
-        "fit with all cores",
-        python_call(_fit(X, Y, TASK, n_jobs=-1), LIBRARY_ERRORS),
-        "works",
-        "LearnedContextRegressor",
-    )
-    for name, labels in (
-        ("large labels", [2**53 + n % 3 for n in range(30)]),
-        ("booleans", X[:, 0] > 0),
-    ):
-        yield Attempt(
-            f"fit {name}",
-            python_call(lambda s, labels=labels: _keeps_labels(labels), LIBRARY_ERRORS),
-            "works",
-            "True",
-        )
+    all_cores = python_call(_fit(X, Y, TASK, n_jobs=-1))
+    yield works("fit with all cores", all_cores, "LearnedContextRegressor")
+    for name, labels in LABELS:
+        keeps = python_call(lambda scratch, labels=labels: _keeps_labels(labels))
+        yield works(f"fit {name}", keeps, "True")
 
 
 def _files() -> Iterator[Attempt]:
     def load(scratch: Scratch, name: str = "mine/model") -> object:
         return LearnedContextRegressor.load(scratch.path(name))
 
+    def saved(scratch: Scratch, change: Callable[[bytes], bytes]) -> None:
+        path = scratch.write("mine/model", b"")
+        fitted().save(path)
+        path.write_bytes(change(path.read_bytes()))
+
     for name, content, says in FILES:
-        yield _attempt(
-            f"load a file that is {name}",
-            load,
-            says,
-            lambda scratch, content=content: scratch.write("mine/model", content),
-        )
-    yield _attempt("load a folder", lambda s: load(s, "docs"), "docs.*(folder|directory)")
-    yield _attempt("load what is not there", lambda s: load(s, "no"), "no.*does not exist")
-    yield _attempt(
-        "load a device", lambda s: LearnedContextRegressor.load("/dev/zero"), "/dev/zero: a device"
+        yield _refused(f"load a file that is {name}", load, says, written("mine/model", content))
+    yield _refused("load a folder", lambda s: load(s, "docs"), "docs.*(folder|directory)")
+    yield _refused("load what is not there", lambda s: load(s, "no"), "no.*does not exist")
+    yield _refused("load a device", lambda s: load(s, "/dev/zero"), "/dev/zero: a device")
+    others = written("mine/model", to_bytes({"weight": np.zeros(3)}))
+    yield _refused("load somebody else's safetensors", load, "mine/model", others)
+    yield _refused(
+        "load a file cut short", load, "mine/model", lambda s: saved(s, lambda whole: whole[:-100])
     )
-    yield _attempt(
-        "load somebody else's safetensors",
-        load,
-        "mine/model",
-        lambda s: (
-            s.write("mine/model", b""),
-            save_file({"weight": np.zeros(3)}, s.path("mine/model")),
-        ),
-    )
-    yield _attempt(
-        "load a file cut short",
-        load,
-        "mine/model",
-        lambda s: (
-            fitted().save(s.write("mine/model", b"")),
-            s.write("mine/model", s.path("mine/model").read_bytes()[:-100]),
-        ),
-    )
-    yield _attempt(
+    yield _refused(
         "load a file whose description was changed",
         load,
         "mine/model",
-        lambda s: (fitted().save(s.write("mine/model", b"")), _forge(s)),
+        lambda s: saved(s, lambda whole: whole.replace(b"width", b"depth")),
     )
-    yield _attempt(
+    yield _refused(
         "save into a folder that is a file",
         lambda s: fitted().save(s.path("README.md") / "model"),
         "README.md",
     )
-    yield _attempt(
+    yield _refused(
         "save over a pipe",
         lambda s: fitted().save(s.path("mine/pipe")),
         "mine/pipe: cannot be written, it is a device, pipe or socket",
         lambda s: (s.write("mine/a", ""), os.mkfifo(s.path("mine/pipe"))),
     )
-    yield _attempt("save over a folder", lambda s: fitted().save(s.path("docs")), "docs")
-
-
-def _forge(scratch: Scratch) -> None:
-    """Another number of tasks in the header, of the same length."""
-    content = scratch.path("mine/model").read_bytes()
-    size = int.from_bytes(content[:8], "little")
-    header = json.loads(content[8 : 8 + size])
-    text = json.dumps(header["__metadata__"]).replace("width", "depth")
-    header["__metadata__"] = json.loads(text)
-    new = json.dumps(header).encode()
-    scratch.write("mine/model", len(new).to_bytes(8, "little") + new + content[8 + size :])
+    yield _refused("save over a folder", lambda s: fitted().save(s.path("docs")), "docs")
 
 
 def _keeps_labels(labels: Any) -> bool:
@@ -271,10 +236,5 @@ def _fit(x: Any, y: Any, task: Any, **settings: Any) -> Callable[[Scratch], obje
     return lambda scratch: LearnedContextRegressor(**QUICK | settings).fit(x, y, task=task)
 
 
-def _attempt(
-    name: str,
-    call: Callable[[Scratch], object],
-    says: str,
-    prepare: Callable[[Scratch], object] = lambda scratch: None,
-) -> Attempt:
-    return Attempt(name, python_call(call, LIBRARY_ERRORS), "refused", says, prepare)
+def _refused(name: str, use: Callable[[Scratch], object], *rest: Any) -> Attempt:
+    return refused(name, python_call(use), *rest)

@@ -6,19 +6,19 @@ traceback, and no file of git's or the user's lost or changed.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import os
 import re
-import shutil
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import yaml
 
@@ -48,13 +48,18 @@ class Ending:
 
 @dataclass(frozen=True)
 class Attempt:
+    ends: Literal["refused", "works", "dvc refuses"]
     name: str
     act: Callable[[Scratch], Ending]
-    ends: Literal["refused", "works", "dvc refuses"]
     says: str = ""
     """A regular expression that the output must match."""
     prepare: Callable[[Scratch], object] = lambda scratch: None
     """What the user did before, which is not to be undone by the command."""
+
+
+refused, works, dvc_refuses = (
+    partial(Attempt, ends) for ends in ("refused", "works", "dvc refuses")
+)
 
 
 class Scratch:
@@ -91,10 +96,8 @@ class Scratch:
     # -- what a user does ------------------------------------------------------------------------
 
     def git(self, *words: str) -> str:
-        command = ["git", *words]
-        return subprocess.run(
-            command, cwd=self.root, check=True, capture_output=True, text=True
-        ).stdout
+        command = ["git", "-C", str(self.root), *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def path(self, name: str) -> Path:
         return self.root / name
@@ -116,57 +119,40 @@ class Scratch:
     def call(self, *words: str) -> Ending:
         """A verb in this process: a second of imports saved."""
         out, err = io.StringIO(), io.StringIO()
-        before = Path.cwd()
-        os.chdir(self.root)
         try:
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            with chdir(self.root), redirect_stdout(out), redirect_stderr(err):
                 code = main(words)
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
         except BaseException:
             code = -1
             err.write(traceback.format_exc())
-        finally:
-            os.chdir(before)
         return Ending(code, out.getvalue(), err.getvalue())
 
     def run(
-        self,
-        *command: str,
-        folder: Path | None = None,
-        variables: Mapping[str, str] | None = None,
+        self, *command: str, folder: Path | None = None, variables: Mapping[str, str] | None = None
     ) -> Ending:
         """A command as a process of its own; `python` and `dvc` are this environment's."""
         environment = {**os.environ, "DVC_NO_ANALYTICS": "1", "PYTHONPATH": ""}
         environment["PATH"] = f"{BIN}{os.pathsep}{environment['PATH']}"
-        environment |= variables or {}
         try:
             done = subprocess.run(
                 command,
                 cwd=folder or self.root,
-                env=environment,
+                env=environment | dict(variables or {}),
                 capture_output=True,
                 stdin=subprocess.DEVNULL,
                 timeout=SECONDS,
+                encoding="utf-8",
+                errors="replace",
             )
         except subprocess.TimeoutExpired:
             return Ending(-1, err=f"no end after {SECONDS} seconds")
-        return Ending(
-            done.returncode,
-            done.stdout.decode(errors="replace"),
-            done.stderr.decode(errors="replace"),
-        )
+        return Ending(done.returncode, done.stdout, done.stderr)
 
-    def verb(
-        self,
-        *words: str,
-        folder: Path | None = None,
-        variables: Mapping[str, str] | None = None,
-        options: Sequence[str] = (),
-    ) -> Ending:
+    def verb(self, *words: str, **surroundings: Any) -> Ending:
         """A verb as a user starts it."""
-        command = ["python", *options, "-m", "pipeline", *words]
-        return self.run(*command, folder=folder, variables=variables)
+        return self.run("python", "-m", "pipeline", *words, **surroundings)
 
     # -- what must not change --------------------------------------------------------------------
 
@@ -181,14 +167,8 @@ class Scratch:
         """Back to the clone as it was."""
         self.git("checkout", "--quiet", ".")
         self.git("clean", "--quiet", "-dff")
-        for name in ("data", "scratch"):
-            self.git("clean", "--quiet", "-dffx", name)
-        kept = {"sources.yaml", "by_hand"}
-        for path in self.path("raw").iterdir():
-            if path.name not in kept:
-                shutil.rmtree(path)
-        for path in self.path("raw/by_hand").iterdir():
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        # What git ignores, but not DVC's own cache and tables.
+        self.git("clean", "--quiet", "-dffx", "data", "scratch", "raw", ".venv")
         self.write_notes()
 
 
@@ -278,23 +258,37 @@ def lost(before: dict[str, str], after: dict[str, str], ends: str) -> str:
 # -- shorthands ----------------------------------------------------------------------------------
 
 
-def python_call(
-    call: Callable[[Scratch], object], errors: tuple[type[BaseException], ...]
-) -> Callable[[Scratch], Ending]:
-    """An attempt at the library: one of these errors, with one short message, is a refusal."""
+def call(*words: str) -> Callable[[Scratch], Ending]:
+    return lambda scratch: scratch.call(*words)
+
+
+def verb(*words: str, **surroundings: Any) -> Callable[[Scratch], Ending]:
+    return lambda scratch: scratch.verb(*words, **surroundings)
+
+
+def written(name: str, content: str | bytes) -> Callable[[Scratch], object]:
+    return lambda scratch: scratch.write(name, content)
+
+
+def replaced(name: str, old: str, new: str) -> Callable[[Scratch], object]:
+    return lambda scratch: scratch.replace(name, old, new)
+
+
+def removed(name: str) -> Callable[[Scratch], object]:
+    return lambda scratch: scratch.path(name).unlink(missing_ok=True)
+
+
+def python_call(use: Callable[[Scratch], object]) -> Callable[[Scratch], Ending]:
+    """An attempt at the library: an error of these kinds, with one short message, is a refusal."""
 
     def act(scratch: Scratch) -> Ending:
         try:
-            found = call(scratch)
-        except errors as error:
-            message = str(error).strip()
-            first_line = message.splitlines()[0] if message else ""
-            return Ending(2, err=f"error: {first_line}" if message else "")
+            found = use(scratch)
+        except (UserError, ValueError, TypeError) as error:
+            lines = str(error).strip().splitlines()
+            return Ending(2, err=f"error: {lines[0]}" if lines else "")
         except BaseException:
             return Ending(-1, err=traceback.format_exc())
         return Ending(0, out=str(found))
 
     return act
-
-
-LIBRARY_ERRORS = (UserError, ValueError, TypeError)

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from benchmarks.attempts.harness import Attempt, Ending, Scratch
+from benchmarks.attempts.harness import Attempt, Ending, Scratch, call, refused, works, written
 
 HEAD = "well,x,valve,flow"
 ROWS = [f"w{n % 6},{n / 8},{'open' if n % 4 else 'shut'},{n * n % 50 + n / 16}" for n in range(60)]
@@ -160,28 +160,27 @@ REFUSED_WORDS: list[tuple[str, tuple[str, ...], str]] = [
 def attempts() -> Iterator[Attempt]:
     accepted = [(name, file, content, (), says) for name, file, content, says in ACCEPTED]
     accepted += [(name, "w.csv", PLAIN, words, says) for name, words, says in ACCEPTED_WORDS]
-    refused = [(name, file, content, (), says) for name, file, content, says in REFUSED_FILES]
-    refused += [(name, "w.csv", PLAIN, words, says) for name, words, says in REFUSED_WORDS]
     for name, file, content, words, says in accepted:
-        act = _add_use_remove(file, words)
-        yield Attempt(f"add {name}", act, "works", says, _file(file, content))
-    for name, file, content, words, says in refused:
-        yield Attempt(
-            f"add {name}",
-            lambda scratch, file=file, words=words: _add(scratch, file, words),
-            "refused",
-            says,
-            _file(file, content),
-        )
+        yield works(f"add {name}", _add_use_remove(file, words), says, _file(file, content))
+    rejected = [(name, file, content, (), says) for name, file, content, says in REFUSED_FILES]
+    rejected += [(name, "w.csv", PLAIN, words, says) for name, words, says in REFUSED_WORDS]
+    for name, file, content, words, says in rejected:
+        yield refused(f"add {name}", add(f"mine/{file}", *words), says, _file(file, content))
     yield from _replacing_and_removing()
 
 
 def _file(name: str, content: bytes) -> Callable[[Scratch], object]:
-    return lambda scratch: scratch.write(f"mine/{name}", content)
+    return written(f"mine/{name}", content)
 
 
-def _add(scratch: Scratch, file: str, words: tuple[str, ...] = ()) -> Ending:
-    return scratch.call("add-dataset", f"mine/{file}", *COLUMNS, *words)
+def add(file: str, *words: str) -> Callable[[Scratch], Ending]:
+    return call("add-dataset", file, *COLUMNS, *words)
+
+
+def added(scratch: Scratch) -> None:
+    """The plain file as the dataset `wells`."""
+    scratch.write("mine/wells.csv", PLAIN)
+    assert add("mine/wells.csv")(scratch).code == 0
 
 
 def _add_use_remove(file: str, words: tuple[str, ...]) -> Callable[[Scratch], Ending]:
@@ -189,102 +188,61 @@ def _add_use_remove(file: str, words: tuple[str, ...]) -> Callable[[Scratch], En
 
     def act(scratch: Scratch) -> Ending:
         before = scratch.state()
-        added = _add(scratch, file, words)
-        if added.code != 0:
-            return added
-        name = added.out.strip().splitlines()[-1].split(":")[0]
+        ending = add(f"mine/{file}", *words)(scratch)
+        if ending.code != 0:
+            return ending
+        name = ending.out.strip().splitlines()[-1].split(":")[0]
         for verb in ("download", "prepare", "remove-dataset"):
-            ending = scratch.call(verb, name)
-            if ending.code != 0:
-                return ending
+            if (used := scratch.call(verb, name)).code != 0:
+                return used
         if scratch.state() != before:
             differ = sorted(dict(before.items() ^ scratch.state().items()))
             return Ending(-1, err=f"adding and removing leaves {differ}")
-        if any(char in added.out for char in "\x1b\x07"):
+        if any(char in ending.out for char in "\x1b\x07"):
             return Ending(-1, err="a control character was printed")
-        return added
+        return ending
 
     return act
 
 
 def _replacing_and_removing() -> Iterator[Attempt]:
-    def added(scratch: Scratch) -> None:
-        scratch.write("mine/wells.csv", text(HEAD, *ROWS))
-        assert _add(scratch, "wells.csv").code == 0
+    copy, again = "raw/by_hand/wells/wells.csv", add("mine/wells.csv", "--replace")
+    owners = ("raw/by_hand/wells/notes.txt", "raw/by_hand/wells/old/a.csv", "data/wells/b")
 
-    def with_files_of_the_owner(scratch: Scratch) -> None:
-        added(scratch)
-        for name in ("raw/by_hand/wells/notes.txt", "raw/by_hand/wells/old/a.csv", "data/wells/b"):
+    def remove_beside_others(scratch: Scratch) -> Ending:
+        for name in owners:
             scratch.write(name, "mine")
-
-    def remove_and_look(scratch: Scratch) -> Ending:
         ending = scratch.call("remove-dataset", "wells")
-        for name in ("raw/by_hand/wells/notes.txt", "raw/by_hand/wells/old/a.csv", "data/wells/b"):
-            if not scratch.path(name).exists():
-                return Ending(-1, err=f"{name} is gone")
-        return ending
+        gone = [name for name in owners if not scratch.path(name).exists()]
+        return Ending(-1, err=f"{gone[0]} is gone") if gone else ending
 
-    yield Attempt("add twice", lambda s: _add(s, "wells.csv"), "refused", "already; `python", added)
-    yield Attempt(
-        "replace", lambda s: _add(s, "wells.csv", ("--replace",)), "works", "wells: added", added
-    )
-    yield Attempt(
+    yield refused("add twice", add("mine/wells.csv"), "already; `python", added)
+    yield works("replace", again, "wells: added", added)
+    yield works(
         "remove with files of the owner's beside",
-        remove_and_look,
-        "works",
+        remove_beside_others,
         "kept raw/by_hand/wells/notes.txt",
-        with_files_of_the_owner,
+        added,
     )
-    yield Attempt(
+    yield works(
         "add again after git took the entries back",
-        lambda s: _add(s, "wells.csv"),
-        "works",
+        add("mine/wells.csv"),
         "wells: added",
         lambda s: (added(s), s.git("checkout", ".")),
     )
-    yield Attempt(
+    yield refused(
         "replace a copy that its owner has changed",
-        lambda s: _add(s, "wells.csv", ("--replace",)),
-        "refused",
+        again,
         "add-dataset did not make it; move it away",
-        lambda s: (added(s), s.write("raw/by_hand/wells/wells.csv", "corrected")),
+        lambda s: (added(s), s.write(copy, "corrected")),
     )
-    yield Attempt(
-        "add a file of the copies' folder",
-        lambda s: s.call("add-dataset", "raw/by_hand/wells/wells.csv", *COLUMNS),
-        "refused",
-        "is in the pipeline's own folder",
-        lambda s: s.write("raw/by_hand/wells/wells.csv", text(HEAD, *ROWS)),
-    )
-    yield Attempt(
-        "add a folder",
-        lambda s: s.call("add-dataset", "docs", *COLUMNS),
-        "refused",
-        "docs: a file that ends in",
-    )
-    yield Attempt(
-        "add a folder called csv",
-        lambda s: s.call("add-dataset", "mine/a.csv", *COLUMNS),
-        "refused",
-        "mine/a.csv: is a folder",
-        lambda s: s.write("mine/a.csv/b", "x"),
-    )
-    yield Attempt(
-        "add what is not there",
-        lambda s: s.call("add-dataset", "nothing.csv", *COLUMNS),
-        "refused",
-        "nothing.csv: does not exist",
-    )
-    yield Attempt(
-        "remove a paper's dataset",
-        lambda s: s.call("remove-dataset", "schools"),
-        "refused",
-        "one of the paper's datasets",
-    )
+    own_folder = "is in the pipeline's own folder"
+    yield refused("add a file of the copies' folder", add(copy), own_folder, written(copy, PLAIN))
+    yield refused("add a folder", add("docs"), "docs: a file that ends in")
+    inside = written("mine/a.csv/b", "x")
+    yield refused("add a folder called csv", add("mine/a.csv"), "mine/a.csv: is a folder", inside)
+    yield refused("add what is not there", add("nothing.csv"), "nothing.csv: does not exist")
+    papers = call("remove-dataset", "schools")
+    yield refused("remove a paper's dataset", papers, "one of the paper's datasets")
     for name in ("nothing", "*", "../..", ""):
-        yield Attempt(
-            f"remove {name!r}",
-            lambda s, name=name: s.call("remove-dataset", name),
-            "refused",
-            "no dataset of your own",
-        )
+        yield refused(f"remove {name!r}", call("remove-dataset", name), "no dataset of your own")

@@ -8,7 +8,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from benchmarks.attempts.harness import Attempt, Scratch
+from benchmarks.attempts.harness import Attempt, Scratch, call, refused, works
 
 PARAMS, PROFILE = "params.yaml", "profiles/workstation.yaml"
 GONE = object()
@@ -159,19 +159,8 @@ def changed(file: str, key: str, value: Any) -> Callable[[Scratch], None]:
 def attempts() -> Iterator[Attempt]:
     for file, table in ((PARAMS, REFUSED), (PROFILE, PROFILE_REFUSED)):
         for key, value, says in table:
-            shown = "gone" if value is GONE else repr(value)
-            yield Attempt(
-                f"{file}: {key} is {shown}",
-                lambda scratch: scratch.call("validate"),
-                "refused",
-                says,
-                changed(file, key, value),
-            )
+            name = f"{file}: {key} is {'gone' if value is GONE else repr(value)}"
+            yield refused(name, call("validate"), says, changed(file, key, value))
     for key, value in VALID:
-        yield Attempt(
-            f"{PARAMS}: {key} is {value!r}, which is valid",
-            lambda scratch: scratch.call("validate"),
-            "works",
-            "valid",
-            changed(PARAMS, key, value),
-        )
+        name = f"{PARAMS}: {key} is {value!r}, which is valid"
+        yield works(name, call("validate"), "valid", changed(PARAMS, key, value))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import stat
 import threading
 import zipfile
@@ -13,8 +12,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import psutil
 
-from benchmarks.attempts.harness import Attempt, Ending, Scratch
-from benchmarks.attempts.own_data import COLUMNS, PLAIN
+from benchmarks.attempts.harness import (
+    Attempt,
+    Ending,
+    Scratch,
+    call,
+    refused,
+    replaced,
+    verb,
+    works,
+    written,
+)
+from benchmarks.attempts.own_data import COLUMNS, PLAIN, add, added
 from pipeline.execution import cluster
 
 PICKLE = b"\x80\x04\x8c\x02os\x94\x8c\x06system\x94\x93\x94\x8c\x0atouch evil\x94\x85\x94R\x94."
@@ -37,17 +46,12 @@ SOURCES: list[tuple[str, str, str, str]] = [
 
 def attempts() -> Iterator[Attempt]:
     for name, old, new, says in SOURCES:
-        yield Attempt(
-            f"sources with {name}",
-            lambda s: s.call("validate"),
-            "refused",
-            says,
-            lambda s, old=old, new=new: s.replace("raw/sources.yaml", old, new),
-        )
+        change = replaced("raw/sources.yaml", old, new)
+        yield refused(f"sources with {name}", call("validate"), says, change)
     yield from _answers()
     yield from _planted()
     yield from _links()
-    yield Attempt("what a local run listens on", _listening, "works", "nothing")
+    yield works("what a local run listens on", _listening, "nothing")
 
 
 # -- a server that answers with something else ---------------------------------------------------
@@ -77,20 +81,12 @@ def _answers() -> Iterator[Attempt]:
         ("another member", 200, {}, zipped(("a.txt", b"x")), "no member 'ILEA567.DAT'"),
         ("a member that climbs", 200, {}, zipped((data, b"x"), ("../../evil", b"x")), "climbs out"),
         ("a member at the root", 200, {}, zipped((data, b"x"), ("/evil", b"x")), "climbs out"),
-        (
-            "a member that is a link",
-            200,
-            {},
-            zipped((data, b"/etc/passwd"), link=True),
-            "is a link",
-        ),
+        ("a member that is a link", 200, {}, zipped((data, b"/etc"), link=True), "is a link"),
         ("a member of 600 MB", 200, {}, zipped((data, bytes(600 * 2**20))), "larger than 512 MB"),
         ("other bytes", 200, {}, zipped((data, b"1" * 1000)), "damaged, or another file"),
     ]
     for name, code, headers, body, says in answers:
-        yield Attempt(
-            f"a server that answers with {name}", _download(code, headers, body), "refused", says
-        )
+        yield refused(f"a server that answers with {name}", _download(code, headers, body), says)
 
 
 def _download(code: int, headers: dict[str, str], body: bytes) -> Callable[[Scratch], Ending]:
@@ -132,42 +128,37 @@ def _serving(code: int, headers: dict[str, str], body: bytes) -> Iterator[str]:
 
 
 def _planted() -> Iterator[Attempt]:
-    table = "data/frequency/table.parquet"
+    table, by_hand = "data/frequency/table.parquet", "raw/by_hand/bike_sharing/hour.csv"
     for name, content in (("a pickle", PICKLE), ("zeros", bytes(999)), ("text", b"PAR1 evil PAR1")):
-        yield Attempt(
+        yield refused(
             f"a table that is {name}",
             _without_evil("linear", "frequency"),
-            "refused",
             f"{table}: not a readable parquet",
-            lambda s, content=content: s.write(table, content),
+            written(table, content),
         )
-    yield Attempt(
+    yield refused(
         "a raw file put there by hand that is another one",
-        lambda s: s.call("download", "bike_sharing"),
-        "refused",
-        "raw/by_hand/bike_sharing/hour.csv: sha256 is .*damaged, or another file",
-        lambda s: s.write("raw/by_hand/bike_sharing/hour.csv", "instant,dteday\n1,2\n"),
+        call("download", "bike_sharing"),
+        f"{by_hand}: sha256 is .*damaged, or another file",
+        written(by_hand, "instant,dteday\n1,2\n"),
     )
-    yield Attempt(
+    yield works(
         "a module beside the data is not imported",
         _without_evil("validate"),
-        "works",
         "valid",
-        lambda s: s.write("raw/by_hand/yaml.py", "import os; os.system('touch evil')\n"),
+        written("raw/by_hand/yaml.py", "import os; os.system('touch evil')\n"),
     )
-    yield Attempt(
+    yield refused(
         "a shell's words in a dataset's name",
         _without_evil("add-dataset", "mine/w.csv", *COLUMNS, "--name", "a;touch evil"),
-        "refused",
         "is not valid",
-        lambda s: s.write("mine/w.csv", PLAIN),
+        written("mine/w.csv", PLAIN),
     )
-    yield Attempt(
+    yield works(
         "a template's words in a column's name",
         _without_evil("add-dataset", "mine/w.csv", *COLUMNS),
-        "works",
         "added",
-        lambda s: s.write("mine/w.csv", PLAIN.replace(b",x,", b",${profile},")),
+        written("mine/w.csv", PLAIN.replace(b",x,", b",${profile},")),
     )
 
 
@@ -188,54 +179,43 @@ def _links() -> Iterator[Attempt]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.symlink_to(scratch.path(target))
 
-    def added(scratch: Scratch) -> None:
-        scratch.write("mine/wells.csv", PLAIN)
-        assert scratch.call("add-dataset", "mine/wells.csv", *COLUMNS).code == 0
-
     def remove(scratch: Scratch) -> Ending:
         scratch.write("elsewhere/lc.json", "{}")
         ending = scratch.call("remove-dataset", "wells")
         kept = scratch.path("elsewhere/lc.json").exists()
         return ending if kept else Ending(-1, err="a file behind a link is gone")
 
-    yield Attempt(
+    yield works(
         "remove a dataset whose results are a link to a folder",
         remove,
-        "works",
         "wells: removed",
         lambda s: (added(s), link(s, "results/train/wells", "elsewhere")),
     )
-    yield Attempt(
+    yield refused(
         "add a dataset where its copy would be a link",
-        lambda s: s.call("add-dataset", "mine/wells.csv", *COLUMNS),
-        "refused",
+        add("notes.csv"),
         "is there already, and add-dataset did not make it",
-        lambda s: (
-            s.write("mine/wells.csv", PLAIN),
-            link(s, "raw/by_hand/wells/wells.csv", "notes.md"),
-        ),
+        lambda s: (s.write("notes.csv", PLAIN), link(s, "raw/by_hand/notes/notes.csv", "notes.md")),
     )
-    yield Attempt(
+    yield works(
         "write a table where a link is",
-        lambda s: s.call("prepare", "frequency"),
-        "works",
+        call("prepare", "frequency"),
         "rows",
         lambda s: link(s, "data/frequency/table.parquet", "notes.md"),
     )
+    own = written("mine/README.md", "my own")
     for folder in (".", "docs", "mine"):
-        yield Attempt(
-            f"demo into {folder}, where other files are",
-            lambda s, folder=folder: s.verb("demo", "--folder", folder),
-            "refused",
-            "no folder that the demo made",
-            lambda s: s.write("mine/README.md", "my own"),
-        )
+        name, act = f"demo into {folder}, where other files are", verb("demo", "--folder", folder)
+        yield refused(name, act, "no folder that the demo made", own)
 
 
 def _listening(scratch: Scratch) -> Ending:
-    me = psutil.Process(os.getpid())
-    before = {one.laddr for one in me.net_connections() if one.status == psutil.CONN_LISTEN}
+    def ports() -> set[object]:
+        found = psutil.Process().net_connections()
+        return {one.laddr for one in found if one.status == psutil.CONN_LISTEN}
+
+    before = ports()
     with cluster.connect(None, 2) as workers:
         workers.submit(sum, [1, 2]).result()
-        after = {one.laddr for one in me.net_connections() if one.status == psutil.CONN_LISTEN}
-    return Ending(0, f"listening on {after - before}" if after - before else "nothing")
+        opened = ports() - before
+    return Ending(0, f"listening on {opened}" if opened else "nothing")

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from benchmarks.attempts.harness import Attempt, Ending, Scratch
+from benchmarks.attempts.harness import (
+    Attempt,
+    Scratch,
+    call,
+    refused,
+    removed,
+    replaced,
+    works,
+    written,
+)
 
 PARAMS, SOURCES, PAPER = "params.yaml", "raw/sources.yaml", "reports/paper.yaml"
 BOMB = "a0: &a0 [x, x]\n" + "".join(
@@ -31,7 +40,6 @@ VALID: list[tuple[str, str, str]] = [
     ("a comment", "  data: 1 ", "  data: 1  # mine "),
     ("a zero in front", "  split: 2 ", "  split: 010 "),
     ("an exponent without a point", "leak_share: 0.5", "leak_share: 5e-1"),
-    ("Windows line ends", "\n", "\r\n"),
     ("a byte-order mark", "# What", "\ufeff# What"),
 ]
 WHOLE: list[tuple[str, str, bytes, str, str]] = [
@@ -54,45 +62,24 @@ WHOLE: list[tuple[str, str, bytes, str, str]] = [
 
 def attempts() -> Iterator[Attempt]:
     for name, old, new, says in CHANGES:
-        yield Attempt(f"{PARAMS} with {name}", _validate, "refused", says, _changed(old, new))
+        yield refused(f"{PARAMS} with {name}", call("validate"), says, replaced(PARAMS, old, new))
     for name, old, new in VALID:
-        yield Attempt(f"{PARAMS} with {name}", _validate, "works", "valid", _changed(old, new))
+        yield works(f"{PARAMS} with {name}", call("validate"), "valid", replaced(PARAMS, old, new))
+    yield works(f"{PARAMS} with Windows line ends", call("validate"), "valid", _for_windows)
     for name, file, content, verb, says in WHOLE:
-        yield Attempt(
-            f"{file} is {name}",
-            lambda scratch, verb=verb: scratch.call(verb),
-            "refused",
-            says,
-            lambda scratch, file=file, content=content: scratch.write(file, content),
-        )
+        yield refused(f"{file} is {name}", call(verb), says, written(file, content))
     for file, verb in ((PARAMS, "plan"), (SOURCES, "plan"), (PAPER, "check")):
-        yield Attempt(
-            f"{file} is gone",
-            lambda scratch, verb=verb: scratch.call(verb),
-            "refused",
-            f"{file}: does not exist",
-            lambda scratch, file=file: scratch.path(file).unlink(),
-        )
-        yield Attempt(
-            f"{file} is a folder",
-            lambda scratch, verb=verb: scratch.call(verb),
-            "refused",
-            f"{file}: ",
-            lambda scratch, file=file: (
-                scratch.path(file).unlink(),
-                scratch.path(file).mkdir(),
-            ),
-        )
+        yield refused(f"{file} is gone", call(verb), f"{file}: does not exist", removed(file))
+        yield refused(f"{file} is a folder", call(verb), f"{file}: ", _as_folder(file))
 
 
-def _validate(scratch: Scratch) -> Ending:
-    return scratch.call("validate")
+def _for_windows(scratch: Scratch) -> None:
+    scratch.write(PARAMS, scratch.read(PARAMS).replace("\n", "\r\n"))
 
 
-def _changed(old: str, new: str) -> Callable[[Scratch], None]:
+def _as_folder(file: str) -> Callable[[Scratch], None]:
     def change(scratch: Scratch) -> None:
-        text = scratch.read(PARAMS)
-        assert old in text, f"{PARAMS} has no {old!r}: the attempt is out of date"
-        scratch.write(PARAMS, text.replace(old, new) if old == "\n" else text.replace(old, new, 1))
+        scratch.path(file).unlink()
+        scratch.path(file).mkdir()
 
     return change

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -85,6 +87,12 @@ class Project:
         path = self.root / "requirements.lock"
         text = read_text(path) if path.exists() else ""
         return dict(re.findall(r"(?m)^([\w.-]+)==([\w.]+)", text))
+
+    def pipeline(self, *words: str, folder: Path) -> str:
+        """Run a command of the pipeline in a scratch copy; the end of its errors if it fails."""
+        command = [sys.executable, "-m", "pipeline", *words]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        return done.stderr.strip()[-400:] or "no reason given" if done.returncode else ""
 
     def bring(self, path: str, copy: Path) -> bool:
         """Copy a file or folder to its place in a scratch copy; whether it is here at all."""

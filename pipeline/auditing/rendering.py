@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -35,10 +33,9 @@ def reports(project: Project, check: AuditCheck) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     for words in (["check", "--write"], ["report"]):
         project.say(f"making the report again: {words[0]}")
-        command = [sys.executable, "-m", "pipeline", *words]
-        done = subprocess.run(command, cwd=copy, capture_output=True, text=True)
-        failed = f"`{' '.join(words)}` fails on these results: {done.stderr.strip()[-300:]}"
-        if not check.expect(done.returncode == 0, "reports", failed, "run it yourself"):
+        problem = project.pipeline(*words, folder=copy)
+        failed = f"`{' '.join(words)}` fails on these results: {problem}"
+        if not check.expect(not problem, "reports", failed, "run it yourself"):
             return
     others = _other_versions(project)
     if others:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 import random
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -75,15 +72,9 @@ class ScratchCopy:
                 raise UserError(f"{path}: is missing and no stage makes it; `git checkout {path}`")
             self.run(self.producers[path])  # data that is not here is made, or downloaded, first
         self.project.say(f"running again: {place}")
-        done = subprocess.run(
-            [sys.executable, "-m", "pipeline", *stage.arguments],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            env={**os.environ, "DVC_NO_ANALYTICS": "1"},
-        )
-        if done.returncode:
-            raise UserError(f"{place} cannot be run again: {done.stderr.strip()[-400:]}")
+        problem = self.project.pipeline(*stage.arguments, folder=self.folder)
+        if problem:
+            raise UserError(f"{place} cannot be run again: {problem}")
 
 
 def _compare(project: Project, check: AuditCheck, place: str, copy: Path) -> None:

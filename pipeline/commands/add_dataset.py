@@ -15,13 +15,13 @@ import pandas as pd
 import yaml
 
 from learned_context.errors import UserError, printable
-from learned_context.files import replacing, write_bytes
+from learned_context.files import replacing
 from pipeline import settings
 from pipeline.datasets import own, own_file, registry, sources, splits
 from pipeline.datasets.table import TaskTable
-from pipeline.files import Files, restoring, sha256
+from pipeline.files import Files, restoring, sha256, write_text
 from pipeline.own import entries, findings, removal
-from pipeline.own.entries import EDITION, OwnFile, Texts
+from pipeline.own.entries import EDITION, OwnFile
 from pipeline.settings import DatasetKeys, Settings
 from pipeline.tables import selection
 
@@ -144,10 +144,10 @@ def _register(files: Files, path: Path, name: str, keys: DatasetKeys, table: Tas
         about = OwnFile(
             file, sha256(copy), copy.stat().st_size, len(table.frame), table.frame["task"].nunique()
         )
-        before = Texts(files.params.read_bytes().decode(), files.sources.read_bytes().decode())
-        texts = entries.added(entries.removed(before, name), name, keys, about)
-        write_bytes(files.sources, texts.sources.encode())
-        write_bytes(files.params, texts.params.encode())
+        before = entries.removed(entries.read(files), name)
+        texts = entries.added(before, name, keys, about)
+        for file in reversed(texts):  # params.yaml last: every dataset there has a source
+            write_text(files.root / file, texts[file])
         # What was written is what will be read.
         assert settings.load(files).dataset(name) == keys
         sources.load(files.sources).edition(name, EDITION)

@@ -16,6 +16,7 @@ from pipeline.auditing import evidence, records, rendering, rerunning, results, 
 from pipeline.auditing.checks import Audit, AuditCheck, made
 from pipeline.auditing.page import page, text
 from pipeline.auditing.project import Project
+from pipeline.commands.arguments import at_least
 from pipeline.files import write_json, write_text
 
 
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run N stages chosen at random, or these stages, again in a copy and compare",
     )
     parser.add_argument(
-        "--networks", type=_count, default=10, help="saved networks to try, at random (default: 10)"
+        "--networks", type=at_least(0), default=10, help="saved networks to try (%(default)s)"
     )
     parser.add_argument(
         "--allow-stale",
@@ -43,12 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="after your own run: list the hashes of the files that DVC does not watch, and end",
     )
-
-
-def _count(word: str) -> int:
-    if not word.isdecimal():
-        raise argparse.ArgumentTypeError(f"{word!r} is not a number of networks")
-    return int(word)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -78,17 +73,14 @@ def audit(project: Project, arguments: argparse.Namespace) -> Audit:
 
 def checks(project: Project, arguments: argparse.Namespace) -> Iterator[AuditCheck]:
     again = rerunning.choose(project, arguments.rerun)  # a wrong name is an error at once
-    for examine in (tracked.commit, records.stages, records.hashes, records.chain, tracked.strays):
+    wanted = [tracked.commit, records.stages, records.hashes, records.chain, tracked.strays]
+    wanted += [results.origins, results.sums, results.expected_settings, seals.seals]
+    wanted += [rendering.prose] if arguments.skip_reports else [rendering.prose, rendering.reports]
+    wanted += [evidence.tables, evidence.leakage]
+    wanted += [partial(evidence.networks, count=arguments.networks)]
+    wanted += [partial(rerunning.reruns, places=again)]
+    for examine in wanted:
         yield made(examine, project)
-    for examine in (results.origins, results.sums, results.expected_settings, seals.seals):
-        yield made(examine, project)
-    yield made(rendering.prose, project)
-    if not arguments.skip_reports:
-        yield made(rendering.reports, project)
-    for examine in (evidence.tables, evidence.leakage):
-        yield made(examine, project)
-    yield made(partial(evidence.networks, count=arguments.networks), project)
-    yield made(partial(rerunning.reruns, places=again), project)
 
 
 def _say(what: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from pipeline import settings
 from pipeline.commands.validate import load_valid
 from pipeline.datasets import sources
 from pipeline.execution.addresses import kind, short_name
+from pipeline.execution.estimates import UNKNOWN, ProfileCosts
 from pipeline.files import Files
 from pipeline.settings import Settings
 from pipeline.studies import STUDIES
@@ -19,11 +19,10 @@ from pipeline.studies.plumbing.study import BASE_ONLY
 OTHER_STAGES = ("validate", "download", "prepare", "check", "report")
 
 
-def expectation(root: Path) -> tuple[Callable[[str], float | None], str | None]:
-    """The expected seconds of a stage by its address, and the profile they are for."""
+def profile_costs(root: Path) -> ProfileCosts:
     files = Files(root)
     if not files.profile("").parent.exists():
-        return lambda address: None, None  # a repository of another kind
+        return UNKNOWN
     chosen, known = load_valid(files)  # a mistake stops a run before its first stage
     work = {name: _work(chosen, known, name) for name in chosen.params.datasets}
 
@@ -37,7 +36,7 @@ def expectation(root: Path) -> tuple[Callable[[str], float | None], str | None]:
         study = STUDIES[verb]
         return START if study.reason_against(model) else START + study.cost(work[dataset])
 
-    return seconds, chosen.params.profile
+    return ProfileCosts(chosen.params.profile, chosen.profile.train.device, seconds)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from ruamel.yaml import YAML
 from learned_context.errors import UserError
 from learned_context.files import replacing
 from pipeline import settings
+from pipeline.commands.arguments import at_least
 from pipeline.files import Files
 
 FOLDER = Path(".demo")
@@ -25,7 +26,7 @@ SMOKE = {"profile": "smoke", "datasets": ["frequency", "sine_and_line"]}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--jobs", type=int, default=2, help="workers (default: 2)")
+    parser.add_argument("--jobs", type=at_least(1), default=2, help="workers (default: 2)")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where (default: .demo)")
 
 

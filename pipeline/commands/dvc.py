@@ -5,7 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from io import StringIO
+from textwrap import indent
 from typing import Any
+
+from ruamel.yaml import YAML
 
 from learned_context.errors import UserError
 from pipeline.files import Files, read_text, write_text
@@ -48,8 +52,12 @@ plots:
       y: loss
       title: training loss
 """
+MOST_LETTERS = 1000
+"""Of a line: longer ones would be broken."""
+IN_GIT = {"cache": False, "persist": True}
 DATASET, MODEL, PAGE = "${item.dataset}", "${item.model}", "${item.page}"
 PROFILE = "profiles/${profile}.yaml"
+WRITTEN_BY_CHECK = ("inputs.json", "metrics.json", "paper_check.json", "plots")
 RESULTS = "pipeline/studies"
 """For what reads results: it depends on their types, not on all that computes them."""
 
@@ -91,7 +99,7 @@ def pipeline_files() -> dict[str, str]:
     """The texts of the pipeline files, by their paths."""
     base = [study for study in STUDIES.values() if study.base]
     further = [study for study in STUDIES.values() if not study.base]
-    stages = [*_data_stages()]
+    stages = _data_stages()
     for study in base:
         stages.append(_study_stage(study, "${models}"))
         if study.by_model:
@@ -111,8 +119,8 @@ def _data_stages() -> list[Stage]:
             "validate",
             "validate --write",
             ["pipeline/commands/validate.py", "pipeline/settings.py"],
-            params=sorted(Params.model_fields),
-            profile=sorted(Profile.model_fields),
+            params=list(Params.model_fields),
+            profile=list(Profile.model_fields),
             in_git=[validated],
         ),
         Stage(
@@ -164,7 +172,6 @@ def _study_stage(study: Study[Any], models: str, suffix: str = "") -> Stage:
 
 
 def _report_stages() -> list[Stage]:
-    lists = ("base_only", "datasets", "fractions", "models", "profile", "space")
     return [
         Stage(
             "check",
@@ -174,14 +181,9 @@ def _report_stages() -> list[Stage]:
                 "reports/paper.yaml",
                 *(f"results/{name}" for name in ("benchmarks", "data", *STUDIES)),
             ],
-            params=lists,
+            params=("base_only", "datasets", "fractions", "models", "profile", "space"),
             profile=["search.width_max"],
-            in_git=[
-                "reports/inputs.json",
-                "reports/metrics.json",
-                "reports/paper_check.json",
-                "reports/plots",
-            ],
+            in_git=[f"reports/{name}" for name in WRITTEN_BY_CHECK],
         ),
         Stage(
             "report",
@@ -201,49 +203,36 @@ def _report_stages() -> list[Stage]:
                 "reports/paper.yaml",
             ],
             {"page": list(site.pages(Files().root))},
-            params=[
-                *lists,
-                "categories",
-                "dataset",
-                "leak_share",
-                "network",
-                "schedule",
-                "seeds",
-                "validation",
-            ],
-            profile=["dimensions", "holdout", "repeats", "search", "train"],
+            params=list(Params.model_fields),
+            profile=list(Profile.model_fields),
             in_git=[f"reports/{PAGE}", f"reports/{PAGE}.html"],
         ),
     ]
 
 
 def _stages(stages: Iterable[Stage], folder: str) -> str:
-    return "\nstages:\n" + "\n".join(_stage(stage, folder) for stage in stages)
+    layout = YAML()
+    layout.indent(mapping=2, sequence=4, offset=2)
+    layout.width = MOST_LETTERS
+    texts = []
+    for stage in stages:
+        text = StringIO()
+        layout.dump({stage.name: _entry(stage, folder)}, text)
+        texts.append(indent(text.getvalue(), "  "))
+    return "\nstages:\n" + "\n".join(texts)
 
 
-def _stage(stage: Stage, folder: str) -> str:
-    lines = [f"  {stage.name}:"]
-    if folder:
-        lines.append(f"    wdir: {folder}")
-    if stage.matrix:
-        lines.append("    matrix:")
-        for key, values in stage.matrix.items():
-            lines.append(f"      {key}:" + (f" {values}" if isinstance(values, str) else ""))
-            lines += [] if isinstance(values, str) else [f"        - {value}" for value in values]
-    lines.append(f"    cmd: python -m pipeline {stage.command}")
-    lines.append("    deps:")
-    lines += [f"      - {path}" for path in sorted(set(stage.deps))]
-    files = {"params.yaml": stage.params, "raw/sources.yaml": stage.sources, PROFILE: stage.profile}
-    if any(files.values()):
-        lines.append("    params:")
-        for file, keys in files.items():
-            lines += [f"      - {file}:"] if keys else []
-            lines += [f"          - {key}" for key in sorted(keys)]
-    lines.append("    outs:")
-    lines += [f"      - {path}" for path in stage.cached]
-    for path in stage.in_git:
-        lines += [f"      - {path}:", "          cache: false", "          persist: true"]
-    return "\n".join(lines) + "\n"
+def _entry(stage: Stage, folder: str) -> dict[str, Any]:
+    keys = {"params.yaml": stage.params, "raw/sources.yaml": stage.sources, PROFILE: stage.profile}
+    entry = {
+        "wdir": folder,
+        "matrix": stage.matrix,
+        "cmd": f"python -m pipeline {stage.command}",
+        "deps": sorted(set(stage.deps)),
+        "params": [{file: sorted(own)} for file, own in keys.items() if own],
+        "outs": [*stage.cached, *({path: dict(IN_GIT)} for path in stage.in_git)],
+    }
+    return {key: value for key, value in entry.items() if value}
 
 
 def _path(path: Any) -> str:

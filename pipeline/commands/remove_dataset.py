@@ -7,14 +7,13 @@ from collections import Counter
 from pathlib import Path
 
 from learned_context.errors import UserError, printable
-from learned_context.files import write_bytes
 from pipeline import settings
 from pipeline.datasets import registry, sources
 from pipeline.execution.dvc_adapter import lockfile
 from pipeline.execution.dvc_adapter.repository import locked, open_repository
-from pipeline.files import Files
+from pipeline.files import Files, write_text
 from pipeline.own import entries, removal
-from pipeline.own.entries import EDITION, Texts
+from pipeline.own.entries import EDITION
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,15 +25,14 @@ def run(arguments: argparse.Namespace) -> None:
     _check(files, name)
     edition = sources.load(files.sources).dataset.get(name, {}).get(EDITION)
     with open_repository(Path.cwd()) as repo, locked(repo, print):
-        before = Texts(files.params.read_bytes().decode(), files.sources.read_bytes().decode())
-        texts = entries.removed(before, name)
+        texts = entries.removed(entries.read(files), name)
         paths = removal.made(files, name, EDITION, edition.files if edition else ())
         removal.remove(files, paths)
         for lock in files.locks:
             lockfile.drop(lock, lambda stage: _is_of(stage, name))
         # Last: as long as the entries are there, this can be started again.
-        write_bytes(files.params, texts.params.encode())
-        write_bytes(files.sources, texts.sources.encode())
+        for file, text in texts.items():
+            write_text(files.root / file, text)
     for folder, count in Counter(_folder(path, name) for path in paths).items():
         print(f"removed {count} {'file' if count == 1 else 'files'} in {folder}")
     for path in removal.left(files, name):

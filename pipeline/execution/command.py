@@ -6,22 +6,21 @@ a client was killed, therefore waits until the last process of the first one is 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import dataclass
 from functools import partial
 from io import BufferedWriter
 from pathlib import Path
+from typing import NamedTuple
 
 from pipeline.execution import guard
 from pipeline.execution.gpus import GpuRules, Place, RunIsOverError, place_on_gpu
-from pipeline.execution.lifeline import is_alive
+from pipeline.execution.lifeline import is_alive, locks_within
 
 # The stages are the unit of parallelism; a worker is one thread.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -44,8 +43,7 @@ class Job:
     gpus: GpuRules
 
 
-@dataclass(frozen=True)
-class CommandResult:
+class CommandResult(NamedTuple):
     code: int
     seconds: float
 
@@ -54,40 +52,22 @@ def execute(job: Job) -> CommandResult:
     """Run the commands one after the other until one fails."""
     Path(job.log).parent.mkdir(parents=True, exist_ok=True)
     with Path(job.log).open("ab") as log:
-        _wait_for_the_last_attempt(job, log)
+        if not locks_within(log, PATIENCE):
+            raise RuntimeError(
+                f"{job.log}: processes of an earlier attempt at {job.address} are still running; "
+                "end them and run again"
+            )
         log.truncate(0)
         for path in map(Path, job.removed_first):
             _remove(path)  # DVC has done so; what is here now comes from a killed attempt
         try:
             with place_on_gpu(job.gpus, partial(_goes_on, job)) as place:
-                return _run_all(job, place, log)
+                started = time.monotonic()
+                codes = (_run(job, place, command, log) for command in job.commands)
+                code = next((code for code in codes if code), 0)
+                return CommandResult(code, time.monotonic() - started)
         except RunIsOverError:
             return CommandResult(-signal.SIGKILL, 0.0)
-
-
-def _run_all(job: Job, place: Place, log: BufferedWriter) -> CommandResult:
-    started = time.monotonic()
-    code = 0
-    for command in job.commands:
-        code = _run(job, place, command, log)
-        if code != 0:
-            break
-    return CommandResult(code, time.monotonic() - started)
-
-
-def _wait_for_the_last_attempt(job: Job, log: BufferedWriter) -> None:
-    give_up = time.monotonic() + PATIENCE
-    while True:
-        try:
-            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() > give_up:
-                raise RuntimeError(
-                    f"{job.log}: processes of an earlier attempt at {job.address} are still "
-                    "running; end them and run again"
-                ) from None
-            time.sleep(0.05)
 
 
 def _remove(path: Path) -> None:
@@ -109,22 +89,13 @@ def _run(job: Job, place: Place, command: tuple[str, ...], log: BufferedWriter) 
         stderr=subprocess.STDOUT,
         start_new_session=True,
     ) as process:
-        ended = threading.Event()
-        watcher = threading.Thread(target=_stop_with_the_run, args=(job, process, ended))
-        watcher.start()
-        try:
-            return process.wait()
-        finally:
-            ended.set()
-            watcher.join()
-
-
-def _stop_with_the_run(job: Job, process: subprocess.Popen[bytes], ended: threading.Event) -> None:
-    while not ended.wait(POLL_SECONDS):
-        if not _goes_on(job):
-            assert process.stdin is not None
-            process.stdin.close()  # the guard kills the command
-            return
+        assert process.stdin is not None
+        while True:
+            try:
+                return process.wait(POLL_SECONDS)
+            except subprocess.TimeoutExpired:
+                if not _goes_on(job):
+                    process.stdin.close()  # the guard kills the command
 
 
 def _goes_on(job: Job) -> bool:

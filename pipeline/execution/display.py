@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -14,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.execution.outcome import StageOutcome
+from pipeline.execution.planning import StageOutcome
 
 REFRESHES_PER_SECOND = 2
 
@@ -54,26 +53,26 @@ class Snapshot:
 
 
 class Display:
-    """Lines only: for logs, pipes and continuous integration."""
+    """A line for every stage; in a terminal also a live picture, and no line for what is fresh."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
+        self._live = (
+            Live(console=console, refresh_per_second=REFRESHES_PER_SECOND, transient=True)
+            if console.is_terminal
+            else None
+        )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        pass
+    def live(self) -> AbstractContextManager[object]:
+        """While the stages run."""
+        return self._live or nullcontext()
 
     def say(self, text: str) -> None:
         self.console.print(escape(text), highlight=False, soft_wrap=True)
 
     def finished(self, address: str, outcome: StageOutcome, now: Snapshot) -> None:
+        if self._live and outcome.state == "unchanged":
+            return
         took = f" in {duration(outcome.seconds)}" if outcome.seconds else ""
         line = f"[{now.done}/{now.total}] {address} {outcome.state}{took}"
         if outcome.state == "failed":
@@ -83,33 +82,8 @@ class Display:
         self.say(line)
 
     def refresh(self, snapshot: Callable[[], Snapshot]) -> None:
-        pass
-
-
-class LiveDisplay(Display):
-    """A bar, the running stages with their progress, and the time left."""
-
-    def __enter__(self) -> Self:
-        self._live = Live(
-            console=self.console, refresh_per_second=REFRESHES_PER_SECOND, transient=True
-        )
-        self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._live.stop()
-
-    def finished(self, address: str, outcome: StageOutcome, now: Snapshot) -> None:
-        if outcome.state != "unchanged":
-            super().finished(address, outcome, now)
-
-    def refresh(self, snapshot: Callable[[], Snapshot]) -> None:
-        self._live.update(render(snapshot()))
+        if self._live:
+            self._live.update(render(snapshot()))
 
 
 def render(now: Snapshot) -> Group:
@@ -126,7 +100,3 @@ def render(now: Snapshot) -> Group:
         expected = f"{duration(one.elapsed)} of about {duration(one.expected)}"
         table.add_row(Text(one.address), Text(expected), Text(one.progress))
     return Group(head, bar, table)
-
-
-def make_display(console: Console) -> Display:
-    return LiveDisplay(console) if console.is_terminal else Display(console)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -13,20 +14,27 @@ from pipeline.execution.dvc_adapter.repository import address
 from pipeline.files import run_info
 
 DEFAULT_SECONDS = 10.0
-Expected = Callable[[str], float | None]
-"""What a stage's budget says, in seconds of some machine; nothing for an unknown stage."""
 
 
-def no_expectation(stage_address: str) -> float | None:
-    return None
+@dataclass(frozen=True)
+class ProfileCosts:
+    """What the settings say of a run."""
+
+    profile: str | None = None
+    device: str = "cpu"
+    """The profile's `train.device`: whether the stages use GPUs."""
+    seconds: Callable[[str], float | None] = lambda stage_address: None
+    """What a stage's budget says, in seconds of some machine; nothing for an unknown stage."""
+
+
+UNKNOWN = ProfileCosts()
+"""Of a repository of another kind."""
 
 
 class Estimates:
-    def __init__(
-        self, stages: Iterable[Any], expected: Expected = no_expectation, profile: str | None = None
-    ) -> None:
-        self._expected = expected
-        self._last = {address(stage): _seconds_last_time(stage, profile) for stage in stages}
+    def __init__(self, stages: Iterable[Any], costs: ProfileCosts = UNKNOWN) -> None:
+        self._expected = costs.seconds
+        self._last = {address(stage): _seconds_last_time(stage, costs.profile) for stage in stages}
         self._kinds: dict[str, list[float]] = {}
         self._speed: list[float] = []  # seconds taken for one second expected
         for stage_address, seconds in self._last.items():

@@ -7,7 +7,6 @@ system releases the lock however the stage ends, so no worker needs to know of t
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import socket
@@ -18,6 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+
+from pipeline.execution.lifeline import locks
 
 POLL_SECONDS = 0.5
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -91,9 +92,7 @@ def place_on_gpu(rules: GpuRules, goes_on: Callable[[], bool]) -> Iterator[Place
         # The first place of every GPU before the second of any.
         for place, gpu in product(range(rules.processes), gpus):
             with _lock_file(rules.folder, gpu, place).open("ab") as file:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
+                if not locks(file):
                     continue
                 # `cuda:1` counts all visible GPUs, so they must stay visible.
                 variables = {} if ":" in rules.device else {VISIBLE: gpu}

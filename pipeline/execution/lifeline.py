@@ -12,11 +12,29 @@ import os
 import time
 import uuid
 from pathlib import Path
+from typing import IO, Any
 
 from learned_context.errors import UserError
 
 # A worker that looks whether the run is alive holds the lock for an instant.
 PATIENCE = 2.0
+
+
+def locks(file: IO[Any], kind: int = fcntl.LOCK_EX) -> bool:
+    """Lock an open file, unless somebody else has; whether it is locked now."""
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def locks_within(file: IO[Any], seconds: float) -> bool:
+    """Lock an open file as soon as it is free; whether it was in this time."""
+    give_up = time.monotonic() + seconds
+    while not (locked := locks(file)) and time.monotonic() < give_up:
+        time.sleep(0.05)
+    return locked
 
 
 class RunLock:
@@ -31,26 +49,15 @@ class RunLock:
                 f"{path}: cannot be opened ({error.strerror}); the runner keeps its logs in that "
                 "folder"
             ) from error
-        self._acquire()
+        if not locks_within(self._file, PATIENCE):
+            self._file.seek(0)
+            owner = (self._file.read().split() or ["", "unknown"])[-1]
+            self._file.close()
+            raise UserError(
+                f"{path}: another run is active in this repository (process {owner}); wait until "
+                "it ends or stop it with Ctrl-C"
+            )
         self._write(f"{self.run_id} {os.getpid()}\n")
-
-    def _acquire(self) -> None:
-        give_up = time.monotonic() + PATIENCE
-        while True:
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                if time.monotonic() < give_up:
-                    time.sleep(0.1)
-                    continue
-                self._file.seek(0)
-                owner = (self._file.read().split() or ["", "unknown"])[-1]
-                self._file.close()
-                raise UserError(
-                    f"{self.path}: another run is active in this repository (process {owner}); "
-                    "wait until it ends or stop it with Ctrl-C"
-                ) from None
 
     def _write(self, text: str) -> None:
         self._file.seek(0)
@@ -73,9 +80,6 @@ def is_alive(path: Path, run_id: str) -> bool:
         with path.open(encoding="utf-8") as file:
             if file.read().split()[:1] != [run_id]:
                 return False
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            return False  # nobody holds it: the client is dead
-    except BlockingIOError:
-        return True
+            return not locks(file, fcntl.LOCK_SH)  # if nobody holds it, the client is dead
     except FileNotFoundError:
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -40,13 +41,11 @@ def as_json(plan: RunPlan, workers: int) -> dict[str, Any]:
 
 
 def show(plan: RunPlan, workers: int, console: Console) -> None:
-    checked = len(plan.steps) - len(plan.work)
+    say = partial(console.print, soft_wrap=True)
     if plan.restore:
-        console.print(
-            f"{len(plan.restore)} missing outputs come back from DVC's cache.", soft_wrap=True
-        )
+        say(f"{len(plan.restore)} missing outputs come back from DVC's cache.")
     if not plan.work:
-        console.print(f"Nothing to run: {plan.fresh} stages are up to date.", soft_wrap=True)
+        say(f"Nothing to run: {plan.fresh} stages are up to date.")
         return
     groups: dict[tuple[str, str], list[PlannedStage]] = {}
     for step in plan.work:
@@ -56,20 +55,16 @@ def show(plan: RunPlan, workers: int, console: Console) -> None:
     widest = max(len(short_name(step.address)) for step in plan.work)
     if console.width < widest + OTHER_COLUMNS:
         for (_, why), steps in groups.items():
-            names = _names(steps).replace("\n", ", ")
             total = duration(sum(step.seconds for step in steps))
-            console.print(f"{escape(names)}: {total}, {escape(why)}", soft_wrap=True)
+            say(escape(f"{', '.join(_names(steps))}: {total}, {why}"))
     else:
         console.print(_table(groups, widest))
-    if checked:
-        console.print(
-            f"{checked} further stages run only if a rebuilt input differs.", soft_wrap=True
-        )
-    console.print(
+    if checked := len(plan.steps) - len(plan.work):
+        say(f"{checked} further stages run only if a rebuilt input differs.")
+    say(
         f"{len(plan.work)} stages to run, {plan.fresh} up to date: "
         f"{duration(plan.total_seconds)} of work, "
-        f"{duration(plan.wall_seconds(workers))} on {workers} workers.",
-        soft_wrap=True,
+        f"{duration(plan.wall_seconds(workers))} on {workers} workers."
     )
 
 
@@ -79,7 +74,7 @@ def _table(groups: dict[tuple[str, str], list[PlannedStage]], widest: int) -> Ta
     for (_, why), steps in groups.items():
         seconds = [step.seconds for step in steps]
         table.add_row(
-            f"{escape(_names(steps))}\n[dim]{escape(why)}[/]",
+            "\n".join([*map(escape, _names(steps)), f"[dim]{escape(why)}[/]"]),
             duration(sum(seconds) / len(seconds)),
             duration(sum(seconds)),
             ", ".join(sorted({step.basis for step in steps})),
@@ -87,7 +82,7 @@ def _table(groups: dict[tuple[str, str], list[PlannedStage]], widest: int) -> Ta
     return table
 
 
-def _names(steps: list[PlannedStage]) -> str:
+def _names(steps: list[PlannedStage]) -> list[str]:
     names = [short_name(step.address) for step in steps]
     more = len(names) - NAMES_SHOWN
-    return "\n".join(names[:NAMES_SHOWN] + ([f"and {more} more"] if more > 0 else []))
+    return names[:NAMES_SHOWN] + ([f"and {more} more"] if more > 0 else [])

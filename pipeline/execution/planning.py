@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import networkx
+
 from pipeline.execution.addresses import resolve_targets
 from pipeline.execution.dvc_adapter.repository import address, relative, stage_graph
 from pipeline.execution.dvc_adapter.status import missing_outputs, reads, restorable, why_stale
-from pipeline.execution.estimates import Estimates, Expected, no_expectation
+from pipeline.execution.estimates import UNKNOWN, Estimates, ProfileCosts
 from pipeline.execution.schedule import wall_time
 
 
@@ -30,6 +32,15 @@ class PlannedStage:
     def only_if_changed(self) -> bool:
         """A step that is expected to turn out fresh: it is below one that is only rebuilt."""
         return self.role == "check"
+
+
+@dataclass(frozen=True)
+class StageOutcome:
+    """How a stage ended: "ran", "restored", "unchanged", "failed" or "skipped"."""
+
+    state: str
+    seconds: float = 0.0
+    message: str = ""
 
 
 @dataclass
@@ -57,19 +68,13 @@ def make_plan(
     repo: Any,
     targets: Sequence[str] = (),
     rebuild_missing: bool = False,
-    expected: Expected = no_expectation,
-    profile: str | None = None,
+    costs: ProfileCosts = UNKNOWN,
 ) -> RunPlan:
-    """Plan the targets and all that they need, or every stage. Call under DVC's lock.
-
-    `expected` says what a stage costs that has not run with this `profile`.
-    """
-    import networkx
-
+    """Plan the targets and all that they need, or every stage. Call under DVC's lock."""
     graph = stage_graph(repo)
     in_order = list(networkx.dfs_postorder_nodes(graph))
     everything = {address(stage): stage for stage in in_order}
-    estimates = Estimates(in_order, expected, profile)
+    estimates = Estimates(in_order, costs)
     order: dict[str, list[str]] = {}
     for stage in in_order:
         if getattr(stage, "name", None):

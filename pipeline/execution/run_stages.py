@@ -11,15 +11,10 @@ from typing import Any
 from rich.console import Console
 
 from pipeline.execution.cluster import check_address, connect
-from pipeline.execution.display import Display, duration, make_display
+from pipeline.execution.display import Display, duration
 from pipeline.execution.dvc_adapter.recording import Recorder
-from pipeline.execution.dvc_adapter.repository import (
-    drop_damaged_rwlock,
-    errors_for_people,
-    locked,
-    open_repository,
-)
-from pipeline.execution.estimates import Expected, no_expectation
+from pipeline.execution.dvc_adapter.repository import errors_for_people, locked, open_repository
+from pipeline.execution.estimates import UNKNOWN, ProfileCosts
 from pipeline.execution.gpus import GpuRules, limited_workers, usable_gpus
 from pipeline.execution.lifeline import RunLock
 from pipeline.execution.planning import RunPlan, make_plan
@@ -36,11 +31,8 @@ class RunOptions:
     keep_going: bool = False
     missing: bool = False
     scheduler: str | None = None
-    device: str = "cpu"
-    """The profile's `train.device`: whether the stages use GPUs."""
     processes_a_gpu: int = 1
-    expected: Expected = no_expectation
-    profile: str | None = None
+    costs: ProfileCosts = UNKNOWN
 
 
 def run_stages(root: Path, options: RunOptions, console: Console) -> int:
@@ -50,7 +42,7 @@ def run_stages(root: Path, options: RunOptions, console: Console) -> int:
     with open_repository(root) as repo, errors_for_people():
         run_lock = RunLock(Path(repo.root_dir, "scratch", "run.lock"))
         try:
-            return _run(repo, run_lock, options, make_display(console))
+            return _run(repo, run_lock, options, Display(console))
         except KeyboardInterrupt:
             console.print(INTERRUPTED)
             return 130
@@ -61,16 +53,15 @@ def run_stages(root: Path, options: RunOptions, console: Console) -> int:
 def _run(repo: Any, run_lock: RunLock, options: RunOptions, display: Display) -> int:
     started = time.monotonic()
     with locked(repo, display.say):
-        drop_damaged_rwlock(repo)
-        plan = make_plan(repo, options.targets, options.missing, options.expected, options.profile)
+        plan = make_plan(repo, options.targets, options.missing, options.costs)
     if not options.scheduler:
-        found = usable_gpus(options.device)
+        found = usable_gpus(options.costs.device)
         jobs = limited_workers(options.jobs, found, options.processes_a_gpu)
         if jobs < options.jobs:
             display.say(f"{jobs} workers: --processes-a-gpu {options.processes_a_gpu}.")
             options = replace(options, jobs=jobs)
     places = str(run_lock.path.parent / "gpus")
-    rules = GpuRules(options.device, options.processes_a_gpu, places)
+    rules = GpuRules(options.costs.device, options.processes_a_gpu, places)
     recorder = Recorder(repo, plan, run_lock, rules, display.say)
     recorder.seconds = time.monotonic() - started
     if plan.restore:
@@ -83,7 +74,7 @@ def _run(repo: Any, run_lock: RunLock, options: RunOptions, display: Display) ->
     with connect(options.scheduler, options.jobs) as client:
         run = PlanRun(plan, recorder, client, display, options.keep_going)
         try:
-            with display:
+            with display.live():
                 run.execute()
         except Interrupted as error:
             run.stop()

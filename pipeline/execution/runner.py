@@ -11,8 +11,7 @@ from pipeline.execution.cluster import slots
 from pipeline.execution.command import Job, execute
 from pipeline.execution.display import Display, Running, Snapshot
 from pipeline.execution.dvc_adapter.recording import Recorder
-from pipeline.execution.outcome import StageOutcome
-from pipeline.execution.planning import PlannedStage, RunPlan
+from pipeline.execution.planning import PlannedStage, RunPlan, StageOutcome
 from pipeline.execution.schedule import remaining_path, wall_time
 from pipeline.execution.signals import Interrupted, signals_to
 
@@ -107,17 +106,15 @@ class PlanRun:
         for name in ended:
             step, _ = self.running.pop(name)
             try:
-                result = self.futures.pop(name).result()
+                code, seconds = self.futures.pop(name).result()
+                problem = f"its command ended with code {code}" if code else ""
             except Exception as error:
+                seconds, problem = 0.0, _worker_trouble(error)
+            if problem:
                 self.recorder.busy.release(name)
-                outcomes.append((step, StageOutcome("failed", message=_worker_trouble(error))))
-                continue
-            if result.code == 0:
-                succeeded.append((step, result.seconds))
+                outcomes.append((step, StageOutcome("failed", seconds, problem)))
             else:
-                self.recorder.busy.release(name)
-                message = f"its command ended with code {result.code}"
-                outcomes.append((step, StageOutcome("failed", result.seconds, message)))
+                succeeded.append((step, seconds))
         if succeeded:
             recorded = self.recorder.finish(succeeded)
             outcomes += [(step, recorded[step.address]) for step, _ in succeeded]

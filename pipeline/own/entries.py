@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import yaml
 
 from learned_context.errors import UserError
+from pipeline.files import Files
 from pipeline.own import yaml_text
 from pipeline.own.yaml_text import scalar
 from pipeline.settings import DatasetKeys
 
 EDITION = "own"
 PARAMS, SOURCES = "params.yaml", "raw/sources.yaml"
+PLACES = ((PARAMS, "datasets"), (PARAMS, "dataset"), (SOURCES, "dataset"))
+"""Where a dataset has an entry: the files and their keys."""
+Texts = dict[str, str]
+"""The texts of the two files, by their names."""
 SOURCE = """
 {name}:
   {edition}:
@@ -34,12 +39,6 @@ SOURCE = """
 
 
 @dataclass(frozen=True)
-class Texts:
-    params: str
-    sources: str
-
-
-@dataclass(frozen=True)
 class OwnFile:
     """What raw/sources.yaml says of the file."""
 
@@ -48,6 +47,11 @@ class OwnFile:
     size: int
     rows: int
     tasks: int
+
+
+def read(files: Files) -> Texts:
+    """As they are, with their line ends."""
+    return {file: (files.root / file).read_bytes().decode() for file in (PARAMS, SOURCES)}
 
 
 def added(texts: Texts, name: str, keys: DatasetKeys, file: OwnFile) -> Texts:
@@ -59,43 +63,27 @@ def added(texts: Texts, name: str, keys: DatasetKeys, file: OwnFile) -> Texts:
         f"target: {scalar(keys.target)}, features: [{features}], train_share: {keys.train_share}}}"
     )
     source = SOURCE.format(name=name, edition=keys.edition, **asdict(file))
-    params = _change(PARAMS, yaml_text.added, texts.params, "datasets", f"- {name}")
-    new = Texts(
-        _change(PARAMS, yaml_text.added, params, "dataset", entry),
-        _change(SOURCES, yaml_text.added, texts.sources, "dataset", source),
-    )
-    _check(new, texts, name)
-    return new
+    return _changed(texts, name, yaml_text.added, (f"- {name}", entry, source))
 
 
 def removed(texts: Texts, name: str) -> Texts:
     """The texts without any entry of that name; as they are if they have none."""
-    params = _change(PARAMS, yaml_text.removed, texts.params, "datasets", name)
-    new = Texts(
-        _change(PARAMS, yaml_text.removed, params, "dataset", name),
-        _change(SOURCES, yaml_text.removed, texts.sources, "dataset", name),
-    )
-    _check(new, texts, name)
-    return new
+    return _changed(texts, name, yaml_text.removed, (name, name, name))
 
 
-def _change(
-    file: str, change: Callable[[str, str, str], str], text: str, key: str, entry: str
-) -> str:
-    try:
-        return change(text, key, entry)
-    except ValueError as error:
-        raise UserError(f"{file}: {error}") from error
-
-
-def _check(new: Texts, old: Texts, name: str) -> None:
-    """Whatever a person made of the files' layout: no other entry may change."""
-    for file, one, other in (
-        (PARAMS, new.params, old.params),
-        (SOURCES, new.sources, old.sources),
-    ):
+def _changed(
+    texts: Texts, name: str, change: Callable[[str, str, str], str], entries: Sequence[str]
+) -> Texts:
+    """One entry more or less at each place; whatever the files' layout, no other may change."""
+    new = dict(texts)
+    for (file, key), entry in zip(PLACES, entries, strict=True):
         try:
-            same = _others(one, name) == _others(other, name)
+            new[file] = change(new[file], key, entry)
+        except ValueError as error:
+            raise UserError(f"{file}: {error}") from error
+    for file in new:
+        try:
+            same = _others(new[file], name) == _others(texts[file], name)
         except yaml.YAMLError:
             same = False
         if not same:
@@ -103,6 +91,7 @@ def _check(new: Texts, old: Texts, name: str) -> None:
                 f"{file}: its layout does not allow to change {name!r} alone; write one entry a "
                 "line there, and try again"
             )
+    return new
 
 
 def _others(text: str, name: str) -> Any:

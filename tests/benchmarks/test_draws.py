@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.draws import Source, summary
-from benchmarks.paper_budget import Case, Setting
+from benchmarks.paper_budget import Case, CaseTraining
 from learned_context.training.trainer import Hyperparameters, Plan
 from pipeline.commands.prepare import content_digest
 from pipeline.files import Files
@@ -25,7 +25,7 @@ def test_the_first_draw_is_the_studys_own(source):
 
 
 def test_an_error_is_in_the_papers_unit_and_the_same_each_time(source):
-    made = Setting(Hyperparameters(0.05, 8, 1e-8, 1e-6, 2), Plan(epochs=4, batches=2), seed=3)
+    made = CaseTraining(Hyperparameters(0.05, 8, 1e-8, 1e-6, 2), Plan(epochs=4, batches=2), seed=3)
     error = source.error(1, CASE, made)
     whole = Case("sine_and_line", "lc", 1.0, paper=0.3, ours=0.3)
     assert error == source.error(1, CASE, made)

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 
 from benchmarks import inflation_splits
-from benchmarks.inflation_splits import Training, study, summary
+from benchmarks.inflation_splits import study, summary
+from benchmarks.paper_budget import CaseTraining
 from learned_context.training.trainer import Hyperparameters, Plan
 from pipeline.datasets.table import Feature, TaskTable
 
-LC = Training(Hyperparameters(0.05, 8, 1e-8, 1e-6, 2), Plan(epochs=6, batches=2))
+LC = CaseTraining(Hyperparameters(0.05, 8, 1e-8, 1e-6, 2), Plan(epochs=6, batches=2), seed=0)
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.paper_budget import Setting, fill, paper_plan, run, settings_of
+from benchmarks.paper_budget import CaseTraining, fill, paper_plan, run, settings_of
 from learned_context.training.trainer import Hyperparameters, Plan
 from pipeline.files import Files
 from tests.conftest import ROOT
 from tests.learned_context.training.test_trainer import waves
 
-OURS = Setting(Hyperparameters(0.05, 8, 1e-8, 1e-6, 2), Plan(epochs=10, batches=4), seed=3)
+OURS = CaseTraining(Hyperparameters(0.05, 8, 1e-8, 1e-6, 2), Plan(epochs=10, batches=4), seed=3)
 
 
 def test_the_papers_plan_changes_the_budget_alone():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pipeline.__main__ import main
 from pipeline.commands import add_dataset
-from pipeline.commands.costs import expectation
+from pipeline.commands.costs import profile_costs
 from pipeline.datasets import sources
 from pipeline.files import Files, sha256
 from pipeline.settings import load
@@ -71,7 +71,7 @@ def test_the_stages_take_it_from_there(project: Path, wells: Path) -> None:
     assert info["rows"] == {"train": 30, "test": 30, "leaked": 0}
     assert (info["task"], info["target"], info["comparable"]) == ("well", "flow", False)
     assert (info["edition"], info["split"]) == ("own", "TaskShare")
-    expected, _ = expectation(project)
+    expected = profile_costs(project).seconds
     assert expected("train@mine-lc") < expected("train@frequency-lc")
 
 
@@ -194,14 +194,14 @@ def test_a_failure_half_way_leaves_everything_as_it_was(
     project: Path, wells: Path, failing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = kept(project)
-    write_bytes = add_dataset.write_bytes
+    write_text = add_dataset.write_text
 
-    def write_once(path: Path, content: bytes) -> None:
-        write_bytes(path, content)
+    def write_once(path: Path, text: str) -> None:
+        write_text(path, text)
         if path == Path(failing):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(add_dataset, "write_bytes", write_once)
+    monkeypatch.setattr(add_dataset, "write_text", write_once)
     assert main(["add-dataset", str(wells), *WORDS]) == 130
     assert kept(project) == before
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from pipeline.commands import plan
-from pipeline.commands.costs import expectation, gpu_hours
+from pipeline.commands.costs import gpu_hours, profile_costs
 from pipeline.studies.plumbing.costs import GPU
 from tests.conftest import ROOT
 
@@ -16,10 +16,10 @@ def total(folder, profile):
     params = yaml.safe_load((ROOT / "params.yaml").read_text())
     params["profile"] = profile
     (folder / "params.yaml").write_text(yaml.safe_dump(params))
-    expected, name = expectation(folder)
-    assert name == profile
+    costs = profile_costs(folder)
+    assert costs.profile == profile
     kinds = ("tune", "train", "repeats", "sizes")
-    return sum(expected(f"{kind}@{d}-lc") for kind in kinds for d in params["datasets"])
+    return sum(costs.seconds(f"{kind}@{d}-lc") for kind in kinds for d in params["datasets"])
 
 
 def test_the_budgets_cost_more_from_profile_to_profile(project):
@@ -28,7 +28,7 @@ def test_the_budgets_cost_more_from_profile_to_profile(project):
 
 
 def test_stages_are_known_by_their_address(project):
-    expected, _ = expectation(project)
+    expected = profile_costs(project).seconds
     assert expected("results/dvc.yaml:sizes@sarcos-lc") > expected("train@sarcos-lc")
     assert expected("report@base") == expected("download@schools")
     assert expected("tune_base_only@schools-fs") == expected("tune@schools-lc")
@@ -38,9 +38,9 @@ def test_stages_are_known_by_their_address(project):
 
 
 def test_another_repository_has_no_budgets(tmp_path):
-    expected, profile = expectation(tmp_path)
-    assert expected("train@schools-lc") is None
-    assert profile is None
+    costs = profile_costs(tmp_path)
+    assert costs.seconds("train@schools-lc") is None
+    assert costs.profile is None
 
 
 def test_bad_settings_stop_a_plan_at_once(project):
@@ -49,7 +49,7 @@ def test_bad_settings_stop_a_plan_at_once(project):
     shutil.rmtree(project / "profiles")
     (project / "profiles").mkdir()
     with pytest.raises(UserError, match=r"profile: no .*workstation.yaml; valid: "):
-        expectation(project)
+        profile_costs(project)
 
 
 def test_a_gpu_takes_hours_where_a_thread_takes_months(project):

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pipeline.execution.estimates import DEFAULT_SECONDS, Estimates
+from pipeline.execution.estimates import DEFAULT_SECONDS, Estimates, ProfileCosts
 
 
 @pytest.fixture
@@ -18,19 +18,21 @@ def stage(tmp_path):
 
 
 def test_the_last_time_comes_first(stage):
-    estimates = Estimates([stage("train@a", seconds=7)], lambda address: 100.0)
+    costs = ProfileCosts(seconds=lambda address: 100.0)
+    estimates = Estimates([stage("train@a", seconds=7)], costs)
     assert estimates.seconds("train@a") == (7.0, "last time")
 
 
 def test_another_profile_s_time_does_not_count(stage):
     stages = [stage("train@a", seconds=7, profile="smoke")]
-    assert Estimates(stages, profile="smoke").seconds("train@a") == (7.0, "last time")
-    assert Estimates(stages, profile="paper").seconds("train@a") == (DEFAULT_SECONDS, "guess")
+    smoke, paper = (Estimates(stages, ProfileCosts(name)) for name in ("smoke", "paper"))
+    assert smoke.seconds("train@a") == (7.0, "last time")
+    assert paper.seconds("train@a") == (DEFAULT_SECONDS, "guess")
 
 
 def test_the_budget_is_scaled_by_what_other_stages_took(stage):
-    expected = {"train@a": 10.0, "tune@b": 50.0}.get
-    estimates = Estimates([stage("train@a", seconds=20), stage("tune@b")], expected)
+    costs = ProfileCosts(seconds={"train@a": 10.0, "tune@b": 50.0}.get)
+    estimates = Estimates([stage("train@a", seconds=20), stage("tune@b")], costs)
     assert estimates.seconds("tune@b") == (100.0, "its budget")
     estimates.learn("tune@b", 50.0)  # one took twice as long, one as long: the median
     assert estimates.seconds("tune@b") == (75.0, "its budget")

@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from pipeline.execution import gpus
+from pipeline.execution.estimates import ProfileCosts
 from pipeline.execution.gpus import (
     GpuRules,
     RunIsOverError,
@@ -121,7 +122,8 @@ def run(project: Project, monkeypatch: pytest.MonkeyPatch, **options: object) ->
     monkeypatch.chdir(project.root)
     project.write("step.py", TIMED_STEP)
     project.write("pause", "1")
-    chosen = RunOptions(["train"], device="cuda", processes_a_gpu=1, **options)  # type: ignore[arg-type]
+    costs = ProfileCosts(device="cuda")
+    chosen = RunOptions(["train"], processes_a_gpu=1, costs=costs, **options)  # type: ignore[arg-type]
     code = run_stages(project.root, chosen, Console(file=output, width=200))
     assert code == 0, output.getvalue()
     return output.getvalue()

@@ -10,6 +10,9 @@ from __future__ import annotations
 from contextlib import ExitStack, suppress
 from typing import Any
 
+from dvc.exceptions import DvcException
+from dvc.rwlock import rwlock
+
 
 class BusyFiles:
     def __init__(self, repo: Any) -> None:
@@ -17,8 +20,6 @@ class BusyFiles:
         self._held: dict[str, ExitStack] = {}
 
     def hold(self, address: str, stage: Any) -> None:
-        from dvc.rwlock import rwlock
-
         paths = [item.fs_path for item in (*stage.deps, *stage.outs)]
         # A name of its own for every stage: two that read one file leave it one after the other.
         name = f"python -m pipeline run, stage {address}"
@@ -28,8 +29,6 @@ class BusyFiles:
         self._held[address] = held
 
     def release(self, address: str) -> None:
-        from dvc.exceptions import DvcException
-
         held = self._held.pop(address, None)
         # DVC tells people to delete the table when it is in their way: then nothing is held.
         with suppress(AssertionError, DvcException):

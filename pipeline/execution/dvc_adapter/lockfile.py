@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dvc.utils.serialize import dumps_yaml, parse_yaml_for_update
+
 from learned_context.errors import UserError
 from pipeline.files import read_text, write_text
 
@@ -102,14 +104,10 @@ def _split(text: str) -> dict[str, str] | None:
 
 
 def _entry(name: str, content: Any) -> str:
-    from dvc.utils.serialize import dumps_yaml
-
     return str(dumps_yaml({"stages": {name: content}})).removeprefix("stages:\n")
 
 
 def _update_by_parser(path: Path, text: str, stages: Mapping[str, Any]) -> str:
-    from dvc.utils.serialize import dumps_yaml, parse_yaml_for_update
-
     data = parse_yaml_for_update(text, str(path))
     data.setdefault("schema", "2.0")
     data.setdefault("stages", {}).update(stages)

@@ -8,6 +8,13 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from dvc.dependency.param import ParamsDependency
+from dvc.exceptions import DvcException
+from dvc.fs import LocalFileSystem
+from dvc.utils.serialize import YAMLFileCorruptedError, load_yaml
+from dvc_data.hashfile.build import build
+from dvc_data.hashfile.db import HashFileDB
+
 from learned_context.errors import UserError
 from pipeline.execution.dvc_adapter.repository import address, open_repository, relative
 
@@ -69,8 +76,6 @@ class Records:
 
     @cached_property
     def _stages(self) -> list[Any]:
-        from dvc.exceptions import DvcException
-
         try:
             return [stage for stage in self._repo.index.stages if stage.cmd]
         except DvcException as error:
@@ -82,10 +87,6 @@ class Records:
 
     def _hash_of(self, path: Path) -> str | None:
         """The hash that DVC would record for a file or a folder, computed from its bytes."""
-        from dvc.fs import LocalFileSystem
-        from dvc_data.hashfile.build import build
-        from dvc_data.hashfile.db import HashFileDB
-
         files = LocalFileSystem()
         inside = path.is_relative_to(self.root) and "scratch" not in path.parts
         ignore = self._repo.dvcignore if inside else None
@@ -110,8 +111,6 @@ class Records:
 
     def _read_parameters(self, file: str) -> Any:
         """A YAML file as DVC reads it: version 1.2, in which 1e-8 is a number."""
-        from dvc.utils.serialize import YAMLFileCorruptedError, load_yaml
-
         try:
             return load_yaml(self.root / file)
         except (OSError, UnicodeDecodeError, YAMLFileCorruptedError) as error:
@@ -121,8 +120,6 @@ class Records:
 
 
 def _recorded(stage: Any) -> RecordedStage:
-    from dvc.dependency.param import ParamsDependency
-
     params = [dep for dep in stage.deps if isinstance(dep, ParamsDependency)]
     deps = [dep for dep in stage.deps if not isinstance(dep, ParamsDependency)]
     values = {

@@ -12,6 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dvc.env import DVC_ROOT, DVC_STAGE
+from dvc.exceptions import DvcException
+from dvc.stage.cache import RunCacheNotFoundError
+from dvc.stage.run import _enforce_cmd_list, _make_cmd, get_executable
+from dvc.stage.serialize import to_lockfile
+
 from pipeline.execution.addresses import file_name
 from pipeline.execution.command import Job
 from pipeline.execution.dvc_adapter.busy import BusyFiles
@@ -20,8 +26,7 @@ from pipeline.execution.dvc_adapter.repository import Say, locked, relative
 from pipeline.execution.dvc_adapter.status import why_stale
 from pipeline.execution.gpus import GpuRules
 from pipeline.execution.lifeline import RunLock
-from pipeline.execution.outcome import StageOutcome
-from pipeline.execution.planning import PlannedStage, RunPlan
+from pipeline.execution.planning import PlannedStage, RunPlan, StageOutcome
 
 
 class Recorder:
@@ -35,8 +40,10 @@ class Recorder:
         self.scratch = run_lock.path.parent
         self.busy = BusyFiles(repo)
         self.seconds = 0.0  # what DVC's own work has cost
-        self._order = plan.order
-        self._lock_files: dict[str, LockFile] = {}
+        self._lock_files = {
+            path: LockFile(Path(path).with_suffix(".lock"), names, self.scratch)
+            for path, names in plan.order.items()
+        }
         self._hashes: dict[str, dict[str, Any]] = {}
 
     @contextmanager
@@ -56,8 +63,6 @@ class Recorder:
 
     def start(self, step: PlannedStage) -> Job | StageOutcome:
         """Decide what the stage needs now; prepare its folder if its command must run."""
-        from dvc.exceptions import DvcException
-
         try:
             with self._working(), self.repo.scm_context(quiet=True):
                 return self._start(step)
@@ -93,8 +98,6 @@ class Recorder:
         return StageOutcome("ran")
 
     def _restored_from_run_cache(self, stage: Any) -> bool:
-        from dvc.stage.cache import RunCacheNotFoundError
-
         if not _has_run_cache(stage):
             return False
         try:
@@ -105,8 +108,6 @@ class Recorder:
 
     def finish(self, ended: Sequence[tuple[PlannedStage, float]]) -> dict[str, StageOutcome]:
         """Record stages whose commands have succeeded, all of one dvc.yaml in one go."""
-        from dvc.exceptions import DvcException
-
         outcomes: dict[str, StageOutcome] = {}
         saved: list[PlannedStage] = []
         with self._working():
@@ -129,8 +130,6 @@ class Recorder:
         return outcomes
 
     def _refuse_changed_dependencies(self, step: PlannedStage) -> None:
-        from dvc.exceptions import DvcException
-
         step.stage.save_deps()
         before = self._hashes.pop(step.address)
         for name, value in _dependency_hashes(step.stage).items():
@@ -148,23 +147,14 @@ class Recorder:
         stage.commit()
 
     def _write(self, stages: Sequence[Any]) -> None:
-        from dvc.stage.serialize import to_lockfile
-
         files: dict[str, dict[str, Any]] = {}
         for stage in stages:
             files.setdefault(stage.path, {}).update(to_lockfile(stage))
         for path, entries in files.items():
-            if path not in self._lock_files:
-                lock = Path(path).with_suffix(".lock")
-                self._lock_files[path] = LockFile(lock, self._order[path], self.scratch)
-            lock_file = self._lock_files[path]
-            if lock_file.update(entries):
-                self.repo.scm_context.track_file(str(lock_file.path))
+            if self._lock_files[path].update(entries):
+                self.repo.scm_context.track_file(str(self._lock_files[path].path))
 
     def _job(self, step: PlannedStage) -> Job:
-        from dvc.env import DVC_ROOT, DVC_STAGE
-        from dvc.stage.run import _enforce_cmd_list, _make_cmd, get_executable
-
         stage = step.stage
         shell = get_executable()
         progress = self.progress_file(step)

@@ -9,6 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dvc.config import ConfigError
+from dvc.exceptions import DvcException, NotDvcRepoError
+from dvc.lock import LockError
+from dvc.repo import Repo
+from dvc.repo.reproduce import get_active_graph
+from dvc.scm import SCMError
+
 from learned_context.errors import UserError
 from pipeline.execution.addresses import PIPELINE_FILE
 
@@ -17,11 +24,6 @@ Say = Callable[[str], None]
 
 def open_repository(root: Path) -> Any:
     """Open the DVC repository at or above `root`."""
-    from dvc.config import ConfigError
-    from dvc.exceptions import NotDvcRepoError
-    from dvc.repo import Repo
-    from dvc.scm import SCMError
-
     # DVC's progress bars and warnings would tear the live display; its errors are exceptions.
     logging.getLogger("dvc").setLevel(logging.CRITICAL)
     try:
@@ -59,8 +61,6 @@ def relative(item: Any) -> str:
 @contextmanager
 def locked(repo: Any, say: Say) -> Iterator[None]:
     """Hold DVC's repository lock; wait for it when another DVC command has it."""
-    from dvc.lock import LockError
-
     told = False
     while True:
         try:
@@ -72,6 +72,7 @@ def locked(repo: Any, say: Say) -> Iterator[None]:
                 told = True
     repo._lock_depth += 1  # so that DVC's own locked methods do not lock again
     try:
+        _drop_damaged_rwlock(repo)
         repo._reset()
         yield
     finally:
@@ -80,10 +81,10 @@ def locked(repo: Any, say: Say) -> Iterator[None]:
         repo.lock.unlock()
 
 
-def drop_damaged_rwlock(repo: Any) -> None:
+def _drop_damaged_rwlock(repo: Any) -> None:
     """Remove DVC's table of busy files if a killed process left half of it.
 
-    DVC writes it in place and refuses to work when it cannot be parsed. Call under the lock.
+    DVC writes it in place and refuses to work when it cannot be parsed.
     """
     table = Path(repo.tmp_dir, "rwlock")
     try:
@@ -96,9 +97,6 @@ def drop_damaged_rwlock(repo: Any) -> None:
 
 def stage_graph(repo: Any) -> Any:
     """DVC's graph; an edge goes from a stage to one that it depends on."""
-    from dvc.exceptions import DvcException
-    from dvc.repo.reproduce import get_active_graph
-
     try:
         return get_active_graph(repo.index.graph)
     except DvcException as error:
@@ -110,8 +108,6 @@ def stage_graph(repo: Any) -> Any:
 @contextmanager
 def errors_for_people() -> Iterator[None]:
     """What DVC refuses, as an error of one line."""
-    from dvc.exceptions import DvcException
-
     try:
         yield
     except DvcException as error:
