@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import shlex
 import stat
 import subprocess
 
@@ -113,7 +114,7 @@ def test_the_hint_works_in_a_folder_with_a_space(tmp_path):
         with pytest.raises(UserError) as caught:
             files.read_yaml(path)
         hint = re.search("`(git checkout .*?)`", str(caught.value))[1]
-        subprocess.run(hint, shell=True, cwd=folder, check=True, capture_output=True)
+        subprocess.run(shlex.split(hint), cwd=folder, check=True, capture_output=True)
         assert path.read_text() == "profile: smoke"
 
 
