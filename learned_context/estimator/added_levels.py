@@ -52,7 +52,7 @@ class AddedLevels:
             if levels is not None and name in self.of:
                 texts = frame.iloc[:, number].astype(object)
                 is_added = texts.map(str).isin(self.of[name]).to_numpy()
-                known.isetitem(number, texts.where(~is_added, levels[0]))
+                known.isetitem(number, texts.where(~is_added, levels[0]).to_numpy())
                 places[:, start : start + width] = is_added[:, None]
             start += width
         return np.where(places, means, columns.encode(known))
