@@ -9,7 +9,7 @@ from learned_context.errors import UserError
 from pipeline.datasets.sources import Edition
 from pipeline.datasets.sources import load as load_sources
 from pipeline.reporting import numbers
-from pipeline.reporting.blocks import ENVIRONMENT, Cell, Table
+from pipeline.reporting.blocks import Block, Cell, Table
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.formatting import listed, percent, plural, show
 from pipeline.reporting.labels import LINEAR, dataset_label, model_style
@@ -74,13 +74,10 @@ class GlossaryEntry:
 
 
 @dataclass(frozen=True)
-class Glossary:
+class Glossary(Block):
+    template = "glossary.html"
+
     entries: Sequence[GlossaryEntry]
-
-    def html(self, folder: str = "") -> str:
-        return _GLOSSARY.render(entries=self.entries)
-
-    _repr_html_ = html
 
 
 def glossary(results: Results) -> Glossary:
@@ -234,26 +231,3 @@ def clean_errors(results: Results) -> Table:
         ("Dataset", "Model", "Official split", "Without the leaked rows", "Ratio"),
         rows,
     )
-
-
-_GLOSSARY = ENVIRONMENT.from_string(
-    """\
-{% for one in entries %}
-<section class="dataset" id="{{ one.name }}">
-<h3>{{ one.label }}</h3>
-<p>{{ one.info.tasks | length }} tasks (each a {{ one.info.task }}), \
-{{ one.info.features | length }} feature{{ "s" if one.info.features | length != 1 }}; target: \
-{{ one.info.target }}{% if one.info.unit %} ({{ one.info.unit }}){% endif %}. Edition \
-<code>{{ one.info.edition }}</code>{% if not one.difference %}: the paper's data{% endif %}.</p>
-{% if one.difference %}
-<p><b>What differs.</b> {{ one.difference }}</p>
-<p><b>Effect.</b> {{ one.effect }}</p>
-{% endif %}
-{% if one.source %}
-<p class="files">{{ one.source.citation }}{% if one.source.licence %}. Licence: \
-{{ one.source.licence }}.{% endif %}</p>
-{% endif %}
-</section>
-{% endfor %}
-"""
-)
