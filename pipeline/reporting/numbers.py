@@ -21,6 +21,9 @@ from pipeline.studies.framework.results import Scored
 from pipeline.tables.description import TableDescription
 
 ByModel = dict[str, dict[str, float]]  # dataset -> model -> value
+ByDimension = dict[str, dict[str, dict[int, float]]]  # dataset -> model -> task parameters -> error
+Holdout = dict[str, dict[str, dict[int, dict[float, float]]]]
+"""estimator -> dataset -> task parameters -> share of the rows -> error"""
 ALL = 1.0  # all training rows
 
 
@@ -40,10 +43,9 @@ class Numbers:
     repeats: dict[str, dict[str, RepeatsCell]] = field(default_factory=dict)
     sizes: dict[float, ByModel] = field(default_factory=dict)
     """share of the rows -> dataset -> model -> error relative to the standard deviation"""
-    dimension: dict[str, dict[str, dict[int, float]]] = field(default_factory=dict)
-    """dataset -> model -> task parameters -> error relative to LC's base error"""
-    holdout: dict[str, dict[str, dict[int, dict[float, float]]]] = field(default_factory=dict)
-    """estimator -> dataset -> task parameters -> share -> error relative to LC's base error"""
+    dimension: ByDimension = field(default_factory=dict)
+    """relative to LC's base error, as is the next"""
+    holdout: Holdout = field(default_factory=dict)
 
     def of_paper(self, datasets: Container[str]) -> Numbers:
         """Of these datasets and the paper's models alone: what its sentences are about."""
@@ -145,8 +147,8 @@ def sizes(results: Results) -> dict[float, ByModel]:
     return found
 
 
-def dimension(results: Results) -> dict[str, dict[str, dict[int, float]]]:
-    found: dict[str, dict[str, dict[int, float]]] = {}
+def dimension(results: Results) -> ByDimension:
+    found: ByDimension = {}
     for dataset, reference in references(results).items():
         for model in results.taking_part(dimension_study.STUDY):
             result = results.read(dimension_study.STUDY, dataset, model)
@@ -158,9 +160,9 @@ def dimension(results: Results) -> dict[str, dict[str, dict[int, float]]]:
     return found
 
 
-def holdout(results: Results) -> dict[str, dict[str, dict[int, dict[float, float]]]]:
+def holdout(results: Results) -> Holdout:
     """The mean over the three groups, as the paper averages "over all iterations"."""
-    found: dict[str, dict[str, dict[int, dict[float, float]]]] = {}
+    found: Holdout = {}
     for dataset, reference in references(results).items():
         result = results.read(adapt.STUDY, dataset, "lc")
         groups: dict[tuple[str, int, float], list[float]] = {}
@@ -173,6 +175,23 @@ def holdout(results: Results) -> dict[str, dict[str, dict[int, dict[float, float
             by_dataset = found.setdefault(estimator, {}).setdefault(dataset, {})
             by_dataset.setdefault(count, {})[share] = fmean(errors) / reference
     return found
+
+
+def on_all_rows(found: Holdout, estimator: str) -> dict[str, dict[int, float]]:
+    """Table 5: dataset -> task parameters -> error relative to LC's base error."""
+    rows = {
+        dataset: {count: errors[ALL] for count, errors in by_count.items() if ALL in errors}
+        for dataset, by_count in found.get(estimator, {}).items()
+    }
+    return {dataset: row for dataset, row in rows.items() if row}
+
+
+def lc_and_ll(found: ByDimension) -> tuple[ByDimension, dict[str, int], list[str]]:
+    """Datasets with both networks, their fewest task parameters, and where LC is better then."""
+    both = {dataset: models for dataset, models in found.items() if {"lc", "ll"} <= set(models)}
+    fewest = {d: min(set(models["lc"]) & set(models["ll"])) for d, models in both.items()}
+    better = [d for d, models in both.items() if models["lc"][fewest[d]] < models["ll"][fewest[d]]]
+    return both, fewest, better
 
 
 def task_parameters(results: Results, dataset: str, count: int) -> dict[str, list[float]]:

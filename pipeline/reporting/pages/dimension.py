@@ -39,25 +39,22 @@ Betas = dict[str, list[float]]
 
 def needed(results: Results) -> dict[str, dict[str, int]]:
     """dataset -> model -> the fewest task parameters within 5% of the better network's best."""
+    both, *_ = numbers.lc_and_ll(numbers.dimension(results))
     found: dict[str, dict[str, int]] = {}
-    for dataset, models in numbers.dimension(results).items():
-        if "lc" in models and "ll" in models:
-            limit = NEAR_BEST * min(min(models[m].values()) for m in ("lc", "ll"))
-            most = max(max(models[m]) for m in ("lc", "ll"))
-            found[dataset] = {
-                m: min((d for d, error in models[m].items() if error <= limit), default=2 * most)
-                for m in ("lc", "ll")
-            }
+    for dataset, models in both.items():
+        limit = NEAR_BEST * min(min(models[m].values()) for m in ("lc", "ll"))
+        most = max(max(models[m]) for m in ("lc", "ll"))
+        found[dataset] = {
+            m: min((d for d, error in models[m].items() if error <= limit), default=2 * most)
+            for m in ("lc", "ll")
+        }
     return found
 
 
 def story(results: Results) -> Story:
-    found = numbers.dimension(results)
-    both = {d: m for d, m in found.items() if "lc" in m and "ll" in m}
+    both, fewest, better = numbers.lc_and_ll(numbers.dimension(results))
     if not both:
         return Story("Task dimension", NOTHING)
-    fewest = {d: min(set(m["lc"]) & set(m["ll"])) for d, m in both.items()}
-    better = [d for d, m in both.items() if m["lc"][fewest[d]] < m["ll"][fewest[d]]]
     count = needed(results)
     fewer = [d for d, row in count.items() if row["lc"] < row["ll"]]
     more = [d for d, row in count.items() if row["lc"] > row["ll"]]

@@ -27,11 +27,7 @@ ByShare = dict[str, dict[int, dict[float, float]]]
 
 def at_all_rows(results: Results, estimator: str) -> dict[str, dict[int, float]]:
     """Table 5: dataset -> task parameters -> error relative to LC's in Table 2."""
-    found = {
-        dataset: {count: errors[ALL] for count, errors in rows.items() if ALL in errors}
-        for dataset, rows in numbers.holdout(results).get(estimator, {}).items()
-    }
-    return {dataset: row for dataset, row in found.items() if row}
+    return numbers.on_all_rows(numbers.holdout(results), estimator)
 
 
 def largest_over_smallest(results: Results, estimator: str) -> float | None:

@@ -114,15 +114,9 @@ def _status(judged: Judged | None) -> tuple[str, str]:
 
 
 def _fewer_parameters(results: Results, judged: Mapping[str, Judged]) -> Card | None:
-    both = {
-        d: models
-        for d, models in numbers.dimension(results).items()
-        if "lc" in models and "ll" in models
-    }
+    both, fewest, better = numbers.lc_and_ll(numbers.dimension(results))
     if not both:
         return None
-    fewest = {d: min(set(m["lc"]) & set(m["ll"])) for d, m in both.items()}
-    better = [d for d, m in both.items() if m["lc"][fewest[d]] < m["ll"][fewest[d]]]
     counted = sorted(set.intersection(*(set(m["lc"]) & set(m["ll"]) for m in both.values())))
     status, tone = _status(judged.get("fewer_needed"))
 
