@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import Any, TypeVar
 
@@ -24,6 +24,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from pipeline.reporting.blocks import Drawing, Mark, Ramp
 from pipeline.reporting.formatting import short, show
+from pipeline.reporting.labels import model_style
 from pipeline.reporting.svg import GRID, INK, PAPER, SOFT, inline
 
 STYLE: Any = {
@@ -65,6 +66,7 @@ STYLE: Any = {
 }
 SEQUENTIAL = "viridis"
 SMALL = (2.15, 1.85)  # inches; two are as wide as a phone
+LABEL_GAP = 0.11  # of the height of the axes
 WIDE = 4.4  # wider, and the text would be too small on a phone
 
 Item = TypeVar("Item")
@@ -223,7 +225,7 @@ def reference_line(axes: Axes, height: float = 1.0) -> None:
     axes.axhline(height, color=SOFT, linewidth=0.9, linestyle=":", zorder=1)
 
 
-def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]], gap: float = 0.11) -> None:
+def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]], gap: float = LABEL_GAP) -> None:
     """Write (y, text, colour) at the right edge, moved apart where they would overlap."""
     to_axes = axes.transData + axes.transAxes.inverted()
     low = axes.get_xlim()[0]
@@ -240,6 +242,45 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]], gap: float = 
             1.02, height, plain(text), color=colour, transform=axes.transAxes, va="center",
             ha="left", fontsize=8, fontweight="bold",
         )  # fmt: skip
+
+
+def legend_of(models: Iterable[str], line: str = "-", marks: bool = True) -> list[Mark]:
+    styles = map(model_style, models)
+    return [Mark(s.legend, s.colour, s.marker if marks else "", line) for s in styles]
+
+
+def plot_models(axes: Axes, curves: Mapping[str, Mapping[Any, float]]) -> None:
+    """A line for each model: model -> x -> y."""
+    for model, points in curves.items():
+        style = model_style(model)
+        axes.plot(list(points), list(points.values()), marker=style.marker, color=style.colour)
+
+
+def label_models(
+    axes: Axes, curves: Mapping[str, Mapping[Any, float]], gap: float = LABEL_GAP
+) -> None:
+    """At the right ends of the lines; call it when the limits of the axes are final."""
+    styles = {model: model_style(model) for model in curves}
+    ends = [(list(p.values())[-1], styles[m].label, styles[m].colour) for m, p in curves.items()]
+    label_ends(axes, ends, gap)
+
+
+def labelled_rows(axes: Axes, labels: Sequence[str]) -> None:
+    """Names at the y axis, the first one on top."""
+    axes.set_yticks(range(len(labels)), [plain(label) for label in labels])
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.grid(axis="y", visible=False)
+
+
+def bars(axes: Axes, values: Mapping[str, float], colours: Sequence[str], decimals: int) -> None:
+    """Horizontal bars with their values: name -> value."""
+    for place, (value, colour) in enumerate(zip(values.values(), colours, strict=True)):
+        axes.barh(place, value, color=colour, height=0.65)
+        axes.annotate(
+            show(value, decimals), (max(0.0, value), place), xytext=(3, 0),
+            textcoords="offset points", va="center", fontsize=8,
+        )  # fmt: skip
+    labelled_rows(axes, list(values))
 
 
 def log_scale(axis: XAxis | YAxis) -> None:

@@ -55,6 +55,10 @@ def feature_label(dataset: str, name: str, unit: str = "") -> str:
     return f"{label} ({unit})" if (unit and unit != "years") or (unit and label == "age") else label
 
 
+def with_unit(text: str, unit: str | None) -> str:
+    return f"{text} ({unit})" if unit else text
+
+
 @dataclass(frozen=True)
 class ModelStyle:
     label: str

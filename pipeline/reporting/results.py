@@ -75,6 +75,15 @@ class Results:
         found = self._once(path, lambda: study.read(self.files, dataset, model))
         return None if isinstance(found, DoesNotApply) else found
 
+    def found(self, study: Study[R], model: str = "") -> dict[str, R]:
+        """A study's results by dataset, of those that have one."""
+        every = {dataset: self.read(study, dataset, model) for dataset in self.datasets}
+        return {dataset: result for dataset, result in every.items() if result}
+
+    def infos(self) -> dict[str, TableDescription]:
+        every = {dataset: self.info(dataset) for dataset in self.datasets}
+        return {dataset: info for dataset, info in every.items() if info}
+
     def info(self, dataset: str) -> TableDescription | None:
         """What `prepare` says of a dataset: edition, hashes, features, tasks."""
         path = self.files.table_info(dataset)

@@ -12,8 +12,10 @@ from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.drawing import (
     SEQUENTIAL,
     draw,
-    label_ends,
+    label_models,
+    legend_of,
     log_ticks,
+    plot_models,
     reference_line,
 )
 from pipeline.reporting.formatting import plural
@@ -100,27 +102,20 @@ def errors_figure(results: Results) -> Drawing | Text:
         return missing("The error by task dimension needs results/dimension and results/train.")
 
     def paint(axes: Axes, models: Curves) -> None:
-        for model, errors in models.items():
-            style = model_style(model)
-            axes.plot(list(errors), list(errors.values()), marker=style.marker, color=style.colour)
+        plot_models(axes, models)
         reference_line(axes)
         ticks = sorted({count for errors in models.values() for count in errors})
         log_ticks(axes, ticks, [str(tick) for tick in ticks])
         axes.set(xlabel="task parameters", ylabel="error / LC's in Table 2")
-        label_ends(
-            axes,
-            [(list(e.values())[-1], model_style(m).label, model_style(m).colour)
-             for m, e in models.items()],
-        )  # fmt: skip
+        label_models(axes, models)
 
-    styles = [model_style(model) for model in results.taking_part(dimension.STUDY)]
     return draw(
         "errors_by_dimension_figure",
         "Test error as a function of the number of task parameters, relative to the LC network of "
         "Table 2 (the dotted line at one).",
         found,
         paint,
-        legend=[Mark(s.legend, s.colour, s.marker, "-") for s in styles],
+        legend=legend_of(results.taking_part(dimension.STUDY)),
         paper=results.paper.figure("dimension"),
         compared="the same quantities, axes and colours; the paper prints no numbers, so only the "
         "shapes can be compared.",
@@ -223,4 +218,4 @@ def _sine_and_line(results: Results) -> tuple[dict[str, TaskDescription], Betas,
         return {}, {}, {}
     info = results.info("sine_and_line")
     one, two = (numbers.task_parameters(results, "sine_and_line", count) for count in (1, 2))
-    return (info.tasks if info else {}), one, two
+    return dict(info.tasks) if info else {}, one, two

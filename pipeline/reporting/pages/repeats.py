@@ -5,15 +5,15 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 
 from pipeline.reporting import numbers
-from pipeline.reporting.blocks import DASH, Cell, Drawing, Mark, Table, Text, missing
+from pipeline.reporting.blocks import DASH, Cell, Drawing, Table, Text, missing
 from pipeline.reporting.cells import name_cell
-from pipeline.reporting.drawing import draw, reference_line
+from pipeline.reporting.drawing import draw, legend_of, reference_line
 from pipeline.reporting.formatting import percent, plural, show
 from pipeline.reporting.labels import dataset_label, model_style
 from pipeline.reporting.numbers import RepeatsCell
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import NOTHING, Story
-from pipeline.studies import repeats, train
+from pipeline.studies import repeats
 
 WIDE_SPREAD = 0.1
 
@@ -78,17 +78,13 @@ def _show(cell: RepeatsCell) -> str:
 
 
 def trainings(results: Results) -> Drawing | Text:
-    models = results.taking_part(repeats.STUDY)
     found: dict[str, dict[str, list[float]]] = {}
-    for dataset in results.datasets:
-        base = results.read(train.STUDY, dataset, "lc")
-        errors = {}
-        for model in models:
+    for dataset, reference in numbers.references(results).items():
+        for model in results.taking_part(repeats.STUDY):
             result = results.read(repeats.STUDY, dataset, model)
-            if base and result:
-                errors[model] = [training.rmse / base.rmse for training in result.trainings]
-        if errors:
-            found[results.label(dataset)] = errors
+            if result:
+                errors = [training.rmse / reference for training in result.trainings]
+                found.setdefault(results.label(dataset), {})[model] = errors
     if not found:
         return missing("The trainings need results/repeats and results/train.")
 
@@ -112,5 +108,5 @@ def trainings(results: Results) -> Drawing | Text:
         f"the first of its {results.settings.profile.repeats} trainings.",
         found,
         paint,
-        legend=[Mark(s.legend, s.colour, s.marker) for s in map(model_style, models)],
+        legend=legend_of(results.taking_part(repeats.STUDY), line=""),
     )
