@@ -87,10 +87,7 @@ def _defaults(found: Any) -> Table:
         f"Ways to combine the estimator's settings, on validation rows of "
         f"{len(found['datasets'])} datasets: mean error relative to each dataset's best",
         found["summary"].items(),
-        {
-            "Combination, or one setting alone": _text(0),
-            "Relative error": _number(1, 4),
-        },
+        {"Combination, or one setting alone": _text(0), "Relative error": _number(1, 4)},
     )
 
 

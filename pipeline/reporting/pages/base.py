@@ -71,10 +71,7 @@ def table_2(results: Results) -> Table:
         best = best_models(found)
         cells = (
             number(
-                found.get(model),
-                3,
-                results.paper.value("base", dataset, model),
-                bold=model in best,
+                found.get(model), 3, results.paper.value("base", dataset, model), bold=model in best
             )
             for model in results.models
         )

@@ -214,9 +214,7 @@ def clean_errors(results: Results) -> Table:
                     name_cell(results, dataset),
                     Cell(model_style(model).label),
                     number(
-                        base.rmse if base else None,
-                        3,
-                        results.paper.value("base", dataset, model),
+                        base.rmse if base else None, 3, results.paper.value("base", dataset, model)
                     ),
                     number(outcome.rmse, 3),
                     number(outcome.rmse / base.rmse if base else None, 2),

@@ -52,14 +52,7 @@ from pipeline.studies.illustrate import (
 )
 
 ARBITRARY = "The sign of β is arbitrary: another seed may mirror the picture."
-HIGHLIGHTED = {
-    "ETH": BLUE,
-    "HTI": ORANGE,
-    "ZMB": GREEN,
-    "NOR": PURPLE,
-    "IND": YELLOW,
-    "NGA": SKY,
-}
+HIGHLIGHTED = {"ETH": BLUE, "HTI": ORANGE, "ZMB": GREEN, "NOR": PURPLE, "IND": YELLOW, "NGA": SKY}
 YEAR = "2010"
 LINES = {"male": "--", "female": "-"}
 MARKERS = {"male": "o", "female": "s"}
