@@ -10,7 +10,14 @@ from pipeline.reporting.labels import DATASETS
 from pipeline.reporting.numbers import Numbers, from_paper, from_results
 from pipeline.reporting.results import Results
 from pipeline.reporting.sentences import Judged, judge_all, outcome_counts
-from pipeline.reporting.verdicts import Compared, Ranking, compare_all, counts, rankings
+from pipeline.reporting.verdicts import (
+    Compared,
+    Ranking,
+    Verdict,
+    compare_all,
+    counts,
+    rankings,
+)
 
 
 @dataclass(frozen=True)
@@ -21,6 +28,19 @@ class Check:
     sentences: list[Judged]
 
     @property
+    def results(self) -> dict[Verdict, int]:
+        return counts(self.numbers)
+
+    @property
+    def judged(self) -> int:
+        """Results that can be compared with the paper's."""
+        return sum(self.results[name] for name in ("matches", "better", "worse"))
+
+    @property
+    def agreeing(self) -> int:
+        return self.results["matches"] + self.results["better"]
+
+    @property
     def unexplained(self) -> list[Compared]:
         return [compared for compared in self.numbers if compared.unexplained]
 
@@ -28,7 +48,7 @@ class Check:
         agreeing = sum(ranking.agrees for ranking in self.rankings)
         return {
             "profile": self.profile,
-            "results": counts(self.numbers, "result"),
+            "results": self.results,
             "inputs": counts(self.numbers, "input"),
             "unexplained": len(self.unexplained),
             "rankings": {"agree": agreeing, "datasets": len(self.rankings)},
