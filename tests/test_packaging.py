@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import ROOT
 
 PACKAGES = ("learned_context", "pipeline")
-PACKAGED = (".py", ".css", ".html", ".js", ".yaml", ".csv")
+PACKAGED = (".py", ".css", ".html", ".js", ".yaml", ".csv", ".mplstyle")
 OF_THE_STUDY = [
     "dask",
     "distributed",

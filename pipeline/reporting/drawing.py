@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from textwrap import wrap
 from typing import Any, TypeVar
 
 os.environ.setdefault("MPLBACKEND", "agg")  # before pyplot looks for a screen
 
 import matplotlib as mpl
+import matplotlib.style
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
@@ -27,43 +30,29 @@ from pipeline.reporting.formatting import short, show
 from pipeline.reporting.labels import model_style
 from pipeline.reporting.svg import GRID, INK, PAPER, SOFT, inline
 
-STYLE: Any = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib
-    "font.size": 8.5,
-    "axes.titlesize": 9,
-    "axes.labelsize": 8.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.7,
-    "axes.edgecolor": SOFT,
-    "axes.facecolor": "none",
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.labelcolor": INK,
-    "axes.titlecolor": INK,
-    "axes.unicode_minus": True,
-    "figure.facecolor": "none",
-    "figure.dpi": 160,  # the layout is found at the resolution that is saved
-    "grid.color": GRID,
-    "grid.linewidth": 0.6,
-    "legend.fontsize": 8,
-    "legend.frameon": False,
-    "lines.linewidth": 1.5,
-    "lines.markersize": 4.5,
-    "path.simplify_threshold": 0.5,
-    "savefig.dpi": 160,
-    "svg.fonttype": "none",  # text stays text: it can be read aloud, searched and recoloured
-    "svg.hashsalt": "learned-context",  # names inside the SVG, the same every time
-    "text.color": INK,
-    "xtick.color": SOFT,
-    "xtick.labelcolor": INK,
-    "xtick.labelsize": 7.8,
-    "ytick.color": SOFT,
-    "ytick.labelcolor": INK,
-    "ytick.labelsize": 7.8,
+STYLE = Path(__file__).with_name("assets") / "report.mplstyle"
+INKS = {
+    INK: (
+        "axes.labelcolor",
+        "axes.titlecolor",
+        "text.color",
+        "xtick.labelcolor",
+        "ytick.labelcolor",
+    ),
+    SOFT: ("axes.edgecolor", "xtick.color", "ytick.color"),
+    GRID: ("grid.color",),
 }
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw with this package's style, whatever the reader's own settings are."""
+    mpl.rcdefaults()
+    inks: Any = {key: colour for colour, keys in INKS.items() for key in keys}
+    with mpl.style.context([STYLE, inks]):
+        yield
+
+
 SEQUENTIAL = "viridis"
 SMALL = (2.15, 1.85)  # inches; two are as wide as a phone
 LABEL_GAP = 0.11  # of the height of the axes
@@ -93,21 +82,20 @@ def draw(
     On the page each panel is an image of its own, so that a phone can show two in a row. The
     files hold all of them on one sheet.
     """
-    mpl.rcdefaults()
-    with mpl.rc_context(STYLE):
+    with style():
         panels = []
         for place, (title, item) in enumerate(items.items()):
             tight = ConstrainedLayoutEngine(w_pad=0.02, h_pad=0.02)
             figure = Figure(figsize=size, layout=tight)
             paint(figure.subplots(), item)
             label = title or caption
-            panels.append((title, inline(_svg(figure), f"{name}-{place}", label)))
+            panels.append((title, inline(svg(figure), f"{name}-{place}", label)))
         sheet = _laid_out(_sheet(items, paint, size, columns, legend, ramp))
         return Drawing(
             name,
             caption,
-            _svg(sheet),
-            _png(sheet),
+            svg(sheet),
+            png(sheet),
             panels,
             columns=min(columns, max(1, len(items))),
             narrow=min(narrow, max(1, len(items))),
@@ -183,11 +171,11 @@ def _laid_out(figure: Figure) -> Figure:
     return figure
 
 
-def _svg(figure: Figure) -> bytes:
+def svg(figure: Figure) -> bytes:
     return _saved(figure, "svg", {"Date": None, "Creator": None})
 
 
-def _png(figure: Figure) -> bytes:
+def png(figure: Figure) -> bytes:
     return _saved(figure, "png", {"Software": None})
 
 

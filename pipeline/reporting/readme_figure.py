@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from statistics import geometric_mean
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pipeline.reporting import numbers
-from pipeline.reporting.drawing import STYLE, bars, shade
+from pipeline.reporting.drawing import bars, png, shade, style
 from pipeline.reporting.labels import BLUE, GREY, model_style
 from pipeline.reporting.pages import arena as arena_page
 from pipeline.reporting.results import Results
@@ -32,15 +30,12 @@ def draw(results: Results) -> bytes | None:
     if not (shown and shown.curves and beta):
         return None
     title, errors = _errors(results)
-    mpl.rcdefaults()
-    with mpl.rc_context(STYLE):
+    with style():
         figure = Figure(figsize=(8.6, 3.3), layout="constrained", facecolor=PAPER)
         left, right = figure.subplots(1, 2)
         _curves(left, shown.curves, beta)
         _bars(right, title, errors)
-        stream = io.BytesIO()
-        figure.savefig(stream, format="png", metadata={"Software": None})
-    return stream.getvalue()
+        return png(figure)
 
 
 def _curves(axes: Axes, curves: TaskCurves, beta: dict[str, float]) -> None:
