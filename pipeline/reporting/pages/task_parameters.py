@@ -5,13 +5,14 @@ All from the LC networks with one task parameter of the dimension study (Appendi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from pipeline.reporting.blocks import Cell, Drawing, Mark, Ramp, Table, Text, missing
+from pipeline.reporting.blocks import Drawing, Mark, Ramp, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.countries import COUNTRIES, task_name
 from pipeline.reporting.drawing import (
@@ -37,6 +38,7 @@ from pipeline.reporting.labels import (
     YELLOW,
     dataset_label,
     feature_label,
+    with_unit,
 )
 from pipeline.reporting.numbers import scalar_parameters
 from pipeline.reporting.results import Results
@@ -59,7 +61,7 @@ MARKERS = {"male": "o", "female": "s"}
 
 
 def story(results: Results) -> Story:
-    ratios = {d: typical / spread for d, (spread, typical, _) in _certainty(results).items()}
+    ratios = {one.dataset: one.ratio for one in _certainty(results)}
     if not ratios:
         return Story("Task parameters", NOTHING)
     clear = [d for d, ratio in ratios.items() if ratio < 0.5]
@@ -221,14 +223,9 @@ def death_rate_curves(results: Results) -> Drawing | Text:
             for part, tint in (("train", BLACK), ("test", colour)):
                 shown = [(age, rate) for age, s, p, rate in rows if (s, p) == (sex, part)]
                 axes.plot(
-                    [age for age, _ in shown],
-                    [rate for _, rate in shown],
-                    MARKERS[sex],
-                    color=tint,
-                    markersize=4,
-                    markeredgewidth=0,
-                    alpha=0.85,
-                )
+                    [age for age, _ in shown], [rate for _, rate in shown], MARKERS[sex],
+                    color=tint, markersize=4, markeredgewidth=0, alpha=0.85,
+                )  # fmt: skip
         axes.set(xlabel="age (years)", ylabel="probability of dying")
 
     return draw(
@@ -254,14 +251,11 @@ def death_rate_curves(results: Results) -> Drawing | Text:
 
 def responses(results: Results) -> Drawing | Text:
     found: dict[str, tuple[str, str, ScalarResponse]] = {}
-    for dataset in results.datasets:
+    for dataset, info in results.infos().items():
         illustrated = _illustrated(results, dataset)
-        info = results.info(dataset)
-        if illustrated and illustrated.response and info:
-            name = illustrated.response.feature
-            unit = next((f.unit for f in info.features if f.name == name), "")
-            target = info.target + (f" ({info.unit})" if info.unit else "")
-            label = feature_label(dataset, name, unit)
+        if illustrated and illustrated.response:
+            label = feature_label(info, illustrated.response.feature)
+            target = with_unit(info.target, info.unit)
             found[results.label(dataset)] = (label, target, illustrated.response)
     if not found:
         return missing("The network's response to its task parameter needs results/illustrate.")
@@ -317,45 +311,46 @@ def uncertainty(results: Results) -> Drawing | Text:
 
 
 def uncertainty_table(results: Results) -> Table:
-    rows = []
-    for dataset, (spread, typical, least) in _certainty(results).items():
-        deviation = _deviations(results, dataset)[least][0]
-        rows.append(
-            [
-                name_cell(results, dataset),
-                number(spread, None),
-                number(typical, None),
-                number(typical / spread, 2),
-                Cell(task_name(dataset, least)),
-                number(deviation, None),
-            ]
-        )
-    return Table(
+    return Table.of(
         "uncertainty_table",
         "The spread of the parameters over the tasks, and the uncertainty of a single one.",
-        (
-            "Dataset",
-            "Spread over tasks",
-            "Median posterior std",
-            "Ratio",
-            "Least certain task",
-            "Its std",
-        ),
-        rows,
+        _certainty(results),
+        {
+            "Dataset": lambda one: name_cell(results, one.dataset),
+            "Spread over tasks": lambda one: number(one.spread, None),
+            "Median posterior std": lambda one: number(one.typical, None),
+            "Ratio": lambda one: number(one.ratio, 2),
+            "Least certain task": lambda one: task_name(one.dataset, one.least_certain),
+            "Its std": lambda one: number(one.deviation, None),
+        },
         cards=True,
     )
 
 
-def _certainty(results: Results) -> dict[str, tuple[float, float, str]]:
-    """dataset -> spread over tasks, median posterior deviation, the least certain task."""
-    found = {}
+@dataclass(frozen=True)
+class Certainty:
+    """How far the tasks of a dataset are apart, and how well each of them is known."""
+
+    dataset: str
+    spread: float
+    typical: float  # the median of the posterior standard deviations
+    least_certain: str
+    deviation: float  # of that task
+
+    @property
+    def ratio(self) -> float:
+        return self.typical / self.spread
+
+
+def _certainty(results: Results) -> list[Certainty]:
+    found = []
     for dataset in results.datasets:
         beta, deviation = scalar_parameters(results, dataset), _deviations(results, dataset)
         spread = float(np.std(list(beta.values()))) if beta else 0.0
         if deviation and spread:
             least = max(deviation, key=lambda task: (deviation[task][0], task))
             typical = median(values[0] for values in deviation.values())
-            found[dataset] = (spread, typical, least)
+            found.append(Certainty(dataset, spread, typical, least, deviation[least][0]))
     return found
 
 
