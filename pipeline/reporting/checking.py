@@ -54,7 +54,7 @@ class Check:
             "rankings": {"agree": agreeing, "datasets": len(self.rankings)},
             "sentences": outcome_counts(self.sentences),
             "sentences_on_all_datasets": outcome_counts(self.sentences, every=True),
-            "numbers": [compared.as_json() for compared in self.numbers],
+            "numbers": [asdict(compared) for compared in self.numbers],
             "ranking_of_each": [asdict(ranking) for ranking in self.rankings],
             "sentence_of_each": [judged.as_json() for judged in self.sentences],
         }

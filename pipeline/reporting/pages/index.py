@@ -439,7 +439,7 @@ def rerun() -> Text:
             "**Rerun one number.** For example LC's error on Frequency, in a clone; every other "
             "number has such a stage:"
         ),
-        code=reproduce.ONE_NUMBER,
+        code=reproduce.ONE_NUMBER.code,
     )
 
 
