@@ -31,7 +31,7 @@ def show(check: Check, everything: bool = False, console: Console | None = None)
 
 def summary(check: Check) -> list[str]:
     """Results, inputs and sentences, each counted apart."""
-    agreeing = sum(ranking.agrees for ranking in check.rankings)
+    agreeing = check.agreeing_rankings
     lines = [
         f"results: {_listed(counts(check.numbers))}",
         f"inputs: {_listed(counts(check.numbers, 'input'))}",

@@ -21,11 +21,7 @@ MOST_METHODS = 8
 
 def draw(results: Results) -> bytes | None:
     """As PNG; None without the results that it shows."""
-    shown = (
-        results.read(illustrate.STUDY, "inflation", "lc")
-        if "inflation" in results.datasets
-        else None
-    )
+    shown = results.read(illustrate.STUDY, "inflation", "lc")
     beta = numbers.scalar_parameters(results, "inflation")
     if not (shown and shown.curves and beta):
         return None

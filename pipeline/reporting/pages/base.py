@@ -5,18 +5,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from pipeline.reporting import numbers
+from pipeline.reporting import drawing, numbers
 from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
 from pipeline.reporting.cells import lowest, name_cell, number, text
 from pipeline.reporting.countries import task_name
-from pipeline.reporting.drawing import (
-    SEQUENTIAL,
-    axis_label,
-    colour_bar,
-    draw,
-    legend_of,
-    log_scale,
-)
 from pipeline.reporting.formatting import listed, plural
 from pipeline.reporting.labels import (
     LINEAR,
@@ -120,16 +112,16 @@ def observed_predicted(results: Results, model: str = "lc") -> Drawing | Text:
         for observed, predicted, count in histogram.cells:
             density[predicted, observed] = np.log10(count)
         axes.imshow(
-            density, origin="lower", extent=(low, high, low, high), cmap=SEQUENTIAL,
+            density, origin="lower", extent=(low, high, low, high), cmap=drawing.SEQUENTIAL,
             interpolation="nearest", aspect="equal", zorder=2, vmin=0, vmax=top,
         )  # fmt: skip
         axes.plot([low, high], [low, high], color=SOFT, linewidth=0.9, linestyle=":", zorder=3)
-        axes.set(xlabel=axis_label(f"observed {target}"), ylabel="predicted")
+        axes.set(xlabel=drawing.axis_label(f"observed {target}"), ylabel="predicted")
 
     most = max(count for _, histogram in found.values() for *_, count in histogram.cells)
     top = float(np.log10(most)) or 1.0
     style = model_style(model)
-    return draw(
+    return drawing.draw(
         f"observed_predicted_{model}",
         f"Predicted against observed values on the test rows, {style.title} ({style.label}) "
         "networks. On the dotted line a prediction is exact.",
@@ -137,7 +129,7 @@ def observed_predicted(results: Results, model: str = "lc") -> Drawing | Text:
         paint,
         size=(2.15, 2.15),
         columns=5,
-        ramp=colour_bar("Test rows in a cell, logarithmic", 1, most),
+        ramp=drawing.colour_bar("Test rows in a cell, logarithmic", 1, most),
         on_white=True,
     )
 
@@ -159,17 +151,17 @@ def task_errors(results: Results) -> Drawing | Text:
             style = model_style(model)
             share = (np.arange(len(ordered)) + 0.5) / len(ordered)
             axes.plot(ordered, 100 * share, color=style.colour, linestyle=_line(model))
-        log_scale(axes.xaxis)
+        drawing.log_scale(axes.xaxis)
         axes.set_ylim(0, 100)
         axes.set(xlabel=with_unit("RMSE of a task", unit), ylabel="% of tasks below")
 
-    return draw(
+    return drawing.draw(
         "task_errors",
         "Test error task by task: the share of the tasks whose error is below the value on the "
         "axis. A line further left is better; a long tail to the right is a few tasks that fail.",
         found,
         paint,
-        legend=[mark for m in models for mark in legend_of([m], _line(m), marks=False)],
+        legend=[mark for m in models for mark in drawing.legend_of([m], _line(m), marks=False)],
     )
 
 

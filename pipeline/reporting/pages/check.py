@@ -35,7 +35,6 @@ def counted(check: Check, kind: Kind = "result") -> str:
 
 def story(check: Check) -> Story:
     unexplained, same = len(check.unexplained), sum(bool(c.same_as) for c in check.numbers)
-    agreeing = sum(ranking.agrees for ranking in check.rankings)
     return Story(
         f"{check.agreeing} of {check.judged} comparable results match the paper or are better"
         if check.judged
@@ -43,7 +42,7 @@ def story(check: Check) -> Story:
         f"Tables 1 to 6 print {len(check.numbers)} numbers. Of {sum(check.results.values())} "
         f"results, {counted(check)}; {same} more are networks of Table 2 that Table 4 repeats. "
         f"Sizes, ranges and restarts are inputs, not results: {counted(check, 'input')}. In "
-        f"Table 3 the networks rank as in the paper on {agreeing} of "
+        f"Table 3 the networks rank as in the paper on {check.agreeing_rankings} of "
         f"{plural(len(check.rankings), 'dataset')}. "
         + (
             f"{plural(unexplained, 'number is', 'numbers are')} better, worse or different beyond "

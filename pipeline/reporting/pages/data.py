@@ -77,19 +77,12 @@ class Glossary(Block):
 def glossary(results: Results) -> Glossary:
     """Of every dataset: where it comes from, how it differs from the paper's, what that does."""
     sources = _sources(results)
-    return Glossary(
-        [
-            GlossaryEntry(
-                dataset,
-                results.label(dataset),
-                info,
-                results.difference(dataset),
-                _effect(results, dataset, info),
-                sources.get(dataset),
-            )
-            for dataset, info in results.infos().items()
-        ]
-    )
+    entries = []
+    for dataset, info in results.infos().items():
+        label, difference = results.label(dataset), results.difference(dataset)
+        effect, source = _effect(results, dataset, info), sources.get(dataset)
+        entries.append(GlossaryEntry(dataset, label, info, difference, effect, source))
+    return Glossary(entries)
 
 
 def _effect(results: Results, dataset: str, info: TableDescription) -> str:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from pipeline.reporting import numbers
+from pipeline.reporting import drawing, numbers
 from pipeline.reporting.blocks import Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
-from pipeline.reporting.drawing import (
-    SEQUENTIAL,
-    draw,
-    label_models,
-    legend_of,
-    log_ticks,
-    plot_models,
-    reference_line,
-)
 from pipeline.reporting.formatting import plural
 from pipeline.reporting.labels import BLUE, ORANGE, model_style
 from pipeline.reporting.results import Results
@@ -102,20 +95,20 @@ def errors_figure(results: Results) -> Drawing | Text:
         return missing("The error by task dimension needs results/dimension and results/train.")
 
     def paint(axes: Axes, models: Curves) -> None:
-        plot_models(axes, models)
-        reference_line(axes)
+        drawing.plot_models(axes, models)
+        drawing.reference_line(axes)
         ticks = sorted({count for errors in models.values() for count in errors})
-        log_ticks(axes, ticks, [str(tick) for tick in ticks])
+        drawing.log_ticks(axes, ticks, [str(tick) for tick in ticks])
         axes.set(xlabel="task parameters", ylabel="error / LC's in Table 2")
-        label_models(axes, models)
+        drawing.label_models(axes, models)
 
-    return draw(
+    return drawing.draw(
         "errors_by_dimension_figure",
         "Test error as a function of the number of task parameters, relative to the LC network of "
         "Table 2 (the dotted line at one).",
         found,
         paint,
-        legend=legend_of(results.taking_part(dimension.STUDY)),
+        legend=drawing.legend_of(results.taking_part(dimension.STUDY)),
         paper=results.paper.figure("dimension"),
         compared="the same quantities, axes and colours; the paper prints no numbers, so only the "
         "shapes can be compared.",
@@ -135,22 +128,15 @@ def sine_and_line(results: Results) -> Drawing | Text:
             if scalar:
                 axes.hist([beta[0] for beta in shown], bins=edges, color=colour, alpha=0.65)
             else:
-                axes.scatter(
-                    [beta[0] for beta in shown],
-                    [beta[1] for beta in shown],
-                    color=colour,
-                    marker=marker,
-                    s=22,
-                    alpha=0.8,
-                    linewidths=0,
-                )
+                x, y = np.array(shown).reshape(-1, 2).T
+                axes.scatter(x, y, color=colour, marker=marker, s=22, alpha=0.8, linewidths=0)
         if scalar:
             axes.set(xlabel="task parameter β", ylabel="tasks")
             axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
         else:
             axes.set(xlabel="task parameter β₁", ylabel="task parameter β₂")
 
-    return draw(
+    return drawing.draw(
         "sine_and_line",
         "Task parameters of the Sine and line data by the kind of task, of LC networks with one "
         "parameter for each task (a histogram) and with two.",
@@ -170,29 +156,23 @@ def sine_and_line_truth(results: Results) -> Drawing | Text:
     tasks, _, two = _sine_and_line(results)
     if not (tasks and two):
         return missing("The functions' own parameters need Sine and line in the dimension study.")
-    everything = np.array(list(two.values()))
 
     def paint(axes: Axes, parameter: str) -> None:
         kind, _ = TRUE_PARAMETERS[parameter]
         names = [task for task in two if _kind(tasks, task) == kind]
         values = [getattr(tasks[name], parameter) for name in names]
-        axes.scatter(everything[:, 0], everything[:, 1], color=GRID, s=10, linewidths=0)
-        dots = axes.scatter(
-            [two[n][0] for n in names],
-            [two[n][1] for n in names],
-            c=values,
-            cmap=SEQUENTIAL,
-            marker=KINDS[kind][1],
-            s=24,
-            linewidths=0,
-        )
+        x, y = np.array(list(two.values())).T
+        axes.scatter(x, y, color=GRID, s=10, linewidths=0)
+        x, y = np.array([two[name] for name in names]).reshape(-1, 2).T
+        style: Any = {"cmap": drawing.SEQUENTIAL, "marker": KINDS[kind][1], "s": 24}
+        dots = axes.scatter(x, y, c=values, linewidths=0, **style)
         figure = axes.get_figure()
         assert figure is not None
         bar = figure.colorbar(dots, ax=axes, location="bottom", shrink=0.9, aspect=25)
         bar.ax.xaxis.set_major_locator(MaxNLocator(4))
         axes.set(xlabel="β₁", ylabel="β₂")
 
-    return draw(
+    return drawing.draw(
         "sine_and_line_truth",
         "The two task parameters of the figure above, coloured by the parameters of the functions "
         "that made the data. Tasks of the other kind are pale. The phase is periodic, so its "
@@ -214,8 +194,6 @@ def _kind(tasks: dict[str, TaskDescription], task: str) -> str | None:
 
 
 def _sine_and_line(results: Results) -> tuple[dict[str, TaskDescription], Betas, Betas]:
-    if "sine_and_line" not in results.datasets:
-        return {}, {}, {}
     info = results.info("sine_and_line")
     one, two = (numbers.task_parameters(results, "sine_and_line", count) for count in (1, 2))
     return dict(info.tasks) if info else {}, one, two

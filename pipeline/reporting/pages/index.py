@@ -7,34 +7,11 @@ from statistics import fmean, geometric_mean
 
 from matplotlib.axes import Axes
 
-from pipeline.reporting import numbers, times
+from pipeline.reporting import drawing, labels, numbers, times
 from pipeline.reporting.blocks import Card, Cards, Cell, Drawing, Table, Text, missing, prose
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.checking import Check
-from pipeline.reporting.drawing import (
-    WIDE,
-    bars,
-    label_ends,
-    label_models,
-    labelled_rows,
-    legend_of,
-    log_scale,
-    log_ticks,
-    picture,
-    plot_models,
-    sparkline,
-)
 from pipeline.reporting.formatting import duration, listed, percent, plural, show, signed
-from pipeline.reporting.labels import (
-    BLUE,
-    ESTIMATORS,
-    GREY,
-    HYPERPARAMETERS,
-    ORANGE,
-    dataset_label,
-    model_style,
-    with_unit,
-)
 from pipeline.reporting.pages import arena, dimension, holdout, reproduce, search, sizes
 from pipeline.reporting.pages import check as check_page
 from pipeline.reporting.results import Results
@@ -66,7 +43,7 @@ def story(results: Results, check: Check) -> Story:
     verdict = "The paper's results hold up" + ("" if share >= MOSTLY else " in part")
     if LARGELY <= share < MOSTLY:
         verdict = "Most of the paper's results hold up"
-    not_run = [dataset_label(d) for d in results.datasets if d not in base]
+    not_run = [labels.dataset_label(d) for d in results.datasets if d not in base]
     return Story(
         f"{verdict}: {agree} of {judged} comparable results match or are better",
         f"We ran every experiment of the paper on {plural(len(base), 'dataset')} and compared the "
@@ -116,6 +93,7 @@ def _fewer_parameters(results: Results, judged: Mapping[str, Judged]) -> Card | 
     both, fewest, better = numbers.lc_and_ll(numbers.dimension(results))
     if not both:
         return None
+    closes = "gap_closes" in judged and judged["gap_closes"].ours.ruling == "holds"
     counted = sorted(set.intersection(*(set(m["lc"]) & set(m["ll"]) for m in both.values())))
 
     def paint(axes: Axes) -> None:
@@ -123,39 +101,37 @@ def _fewer_parameters(results: Results, judged: Mapping[str, Judged]) -> Card | 
             model: {d: geometric_mean(m[model][d] for m in both.values()) for d in counted}
             for model in ("lc", "ll")
         }
-        plot_models(axes, means)
-        log_ticks(axes, counted, [str(count) for count in counted])
+        drawing.plot_models(axes, means)
+        drawing.log_ticks(axes, counted, [str(count) for count in counted])
         axes.set(xlabel="task parameters", ylabel="relative error")
-        label_models(axes, means, SMALL_GAP)
+        drawing.label_models(axes, means, SMALL_GAP)
 
     return Card(
         "With few task parameters, learned context beats last layer",
         *_status(judged.get("fewer_needed")),
         f"{len(better)} of {len(both)}",
         f"datasets where it is better with {plural(min(fewest.values()), 'task parameter')}",
-        ("With more of them the gap closes. " if _gap_closes(judged) else "")
-        + dimension.story(results).answer,
+        ("With more of them the gap closes. " if closes else "") + dimension.story(results).answer,
         "dimension.html",
-        sparkline("card_dimension", "Mean error by number of task parameters, LC and LL", paint)
+        drawing.sparkline(
+            "card_dimension", "Mean error by number of task parameters, LC and LL", paint
+        )
         if counted
         else None,
     )
-
-
-def _gap_closes(judged: Mapping[str, Judged]) -> bool:
-    found = judged.get("gap_closes")
-    return found is not None and found.ours.ruling == "holds"
 
 
 def _little_data(results: Results, judged: Mapping[str, Judged]) -> Card | None:
     least, lost, count = sizes.losses(results)
     if "lc" not in lost:
         return None
-    ordered = {model_style(m): rise for m, rise in sorted(lost.items(), key=lambda item: item[1])}
+    ordered = {
+        labels.model_style(m): rise for m, rise in sorted(lost.items(), key=lambda item: item[1])
+    }
 
     def paint(axes: Axes) -> None:
         rises = {style.label: rise for style, rise in ordered.items()}
-        bars(axes, rises, [style.colour for style in ordered], 3)
+        drawing.bars(axes, rises, [style.colour for style in ordered], 3)
         axes.margins(x=0.18)
         axes.set_xlabel("rise of error / std")
 
@@ -165,10 +141,12 @@ def _little_data(results: Results, judged: Mapping[str, Judged]) -> Card | None:
         signed(lost["lc"], 3),
         f"mean rise of error / std from all rows to {percent(least)} of them",
         "The other networks: "
-        + listed([f"{model_style(m).label} {signed(v, 3)}" for m, v in lost.items() if m != "lc"])
+        + listed(
+            [f"{labels.model_style(m).label} {signed(v, 3)}" for m, v in lost.items() if m != "lc"]
+        )
         + f", over {plural(count, 'dataset')}.",
         "sizes.html",
-        sparkline("card_sizes", "Rise of the error with less data, by model", paint),
+        drawing.sparkline("card_sizes", "Rise of the error with less data, by model", paint),
     )
 
 
@@ -180,10 +158,10 @@ def _new_tasks(results: Results, judged: Mapping[str, Judged]) -> Card | None:
 
     def paint(axes: Axes) -> None:
         order = sorted(best, key=lambda dataset: best[dataset])
-        colours = [BLUE if d in near else GREY for d in order]
+        colours = [labels.BLUE if d in near else labels.GREY for d in order]
         axes.bar(range(len(order)), [best[d] for d in order], color=colours, width=0.7)
         axes.axhline(1, color=SOFT, linewidth=0.9, linestyle=":")
-        axes.axhline(holdout.GOOD_ENOUGH, color=ORANGE, linewidth=0.9)
+        axes.axhline(holdout.GOOD_ENOUGH, color=labels.ORANGE, linewidth=0.9)
         axes.set_xticks([])
         axes.set(xlabel="datasets", ylabel="error / trained")
         axes.grid(axis="x", visible=False)
@@ -196,31 +174,31 @@ def _new_tasks(results: Results, judged: Mapping[str, Judged]) -> Card | None:
         "training",
         "Only the new task's few parameters are estimated; no other prediction changes.",
         "holdout.html",
-        sparkline("card_holdout", "Error of new tasks relative to full training", paint),
+        drawing.sparkline("card_holdout", "Error of new tasks relative to full training", paint),
     )
 
 
 def _optimiser(results: Results) -> Card | None:
-    factors = {name: holdout.largest_over_smallest(results, name) for name in ESTIMATORS}
+    factors = {name: holdout.largest_over_smallest(results, name) for name in labels.ESTIMATORS}
     lipo, gauss = factors["lipo"], factors["gauss_newton"]
     if lipo is None or gauss is None:
         return None
     lines: dict[str, dict[int, float]] = {}
-    for name in ESTIMATORS:
+    for name in labels.ESTIMATORS:
         rows = list(holdout.at_all_rows(results, name).values())
         counted = sorted(set.intersection(*map(set, rows)))
         lines[name] = {c: fmean(r[c] / r[counted[0]] for r in rows) for c in counted}
 
     def paint(axes: Axes) -> None:
         ends = []
-        for name, colour in (("lipo", ORANGE), ("gauss_newton", BLUE)):
+        for name, colour in (("lipo", labels.ORANGE), ("gauss_newton", labels.BLUE)):
             points = lines[name]
             axes.plot(list(points), list(points.values()), marker="o", color=colour)
-            ends.append((list(points.values())[-1], ESTIMATORS[name], colour))
+            ends.append((list(points.values())[-1], labels.ESTIMATORS[name], colour))
         ticks = sorted({count for points in lines.values() for count in points})
-        log_ticks(axes, ticks, [str(tick) for tick in ticks])
+        drawing.log_ticks(axes, ticks, [str(tick) for tick in ticks])
         axes.set(xlabel="task parameters", ylabel="relative error")
-        label_ends(axes, ends, SMALL_GAP)
+        drawing.label_ends(axes, ends, SMALL_GAP)
 
     return Card(
         _optimiser_claim(lipo, gauss),
@@ -230,7 +208,7 @@ def _optimiser(results: Results) -> Card | None:
         "The paper advises a small task space for new tasks. On the same networks and objective, "
         "LIPO stops above the optimum as the dimension grows; Gauss-Newton does not.",
         "holdout.html#optimisers",
-        sparkline("card_optimiser", "Error of new tasks by dimension and optimiser", paint),
+        drawing.sparkline("card_optimiser", "Error of new tasks by dimension and optimiser", paint),
     )
 
 
@@ -255,19 +233,19 @@ def _leak(results: Results) -> Card | None:
     info, ratio = infos[dataset], retrained[dataset].rmse / base[dataset]
 
     def paint(axes: Axes) -> None:
-        bars(axes, errors, [GREY, BLUE], 2)
+        drawing.bars(axes, errors, [labels.GREY, labels.BLUE], 2)
         axes.margins(x=0.2)
-        axes.set_xlabel(with_unit("LC's test error", info.unit))
+        axes.set_xlabel(labels.with_unit("LC's test error", info.unit))
 
     return Card(
-        f"{dataset_label(dataset)}’ official test rows are in its training file",
+        f"{labels.dataset_label(dataset)}’ official test rows are in its training file",
         *FOUND_HERE,
         percent(info.rows.leaked / info.rows.test),
         f"of {show(info.rows.test, 0)} test rows are training rows too",
         f"Without them, the LC network's error is {show(ratio, 2)} times as high. Every published "
         "error on this split, the paper's included, is measured on rows that were trained on.",
         "data.html#leakage",
-        sparkline("card_leak", "LC's error with and without the leaked rows", paint),
+        drawing.sparkline("card_leak", "LC's error with and without the leaked rows", paint),
     )
 
 
@@ -281,14 +259,14 @@ def _disagreement(results: Results, check: Check) -> Card | None:
         axes.axvspan(0.9, 1.1, color=GRID, zorder=0)
         axes.axvline(1, color=SOFT, linewidth=0.9, linestyle=":")
         ordered = sorted(ratios)
-        axes.plot(ordered, range(len(ordered)), "o", color=BLUE, markersize=3)
-        log_scale(axes.xaxis)
+        axes.plot(ordered, range(len(ordered)), "o", color=labels.BLUE, markersize=3)
+        drawing.log_scale(axes.xaxis)
         axes.set_yticks([])
         axes.set(xlabel="our error / the paper's", ylabel="numbers of Table 2")
 
     open_ones = sum(c.unexplained for c in differing)
     explained = f"{plural(len(differing) - open_ones, 'has', 'have')} an explanation"
-    other = [dataset_label(d) for d in results.datasets if results.comparable(d) is False]
+    other = [labels.dataset_label(d) for d in results.datasets if results.comparable(d) is False]
     return Card(
         "Where our numbers and the paper's differ",
         "Explained" if not open_ones else "Partly open",
@@ -302,7 +280,7 @@ def _disagreement(results: Results, check: Check) -> Card | None:
         )
         + (f" Not compared, because the data differ: {listed(other)}." if other else ""),
         "check.html?numbers.verdict=worse#every-number",
-        sparkline("card_ratios", "Our errors relative to the paper's, Table 2", paint)
+        drawing.sparkline("card_ratios", "Our errors relative to the paper's, Table 2", paint)
         if ratios
         else None,
     )
@@ -331,7 +309,7 @@ def main_table(results: Results, check: Check) -> Table:
         "reason.",
         ("Dataset", *(part for _ in shown for part in ("Error", "Verdict"))),
         rows,
-        groups=[("", 1), *((f"{s.label}, {s.title}", 2) for s in map(model_style, shown))],
+        groups=[("", 1), *((f"{s.label}, {s.title}", 2) for s in map(labels.model_style, shown))],
     )
 
 
@@ -348,7 +326,7 @@ def ratios(results: Results, check: Check) -> Drawing | Text:
         axes.axvline(1, color=SOFT, linewidth=0.9, linestyle=":")
         values = []
         for offset, model in zip((-0.22, 0, 0.22), shown, strict=False):
-            style = model_style(model)
+            style = labels.model_style(model)
             for place, dataset in enumerate(datasets):
                 compared = found.get(f"base/{dataset}/{model}")
                 if compared and compared.ratio:
@@ -358,18 +336,18 @@ def ratios(results: Results, check: Check) -> Drawing | Text:
                         compared.ratio, place + offset, style.marker, color=style.colour,
                         markerfacecolor=fill, markersize=5,
                     )  # fmt: skip
-        labelled_rows(axes, [results.label(dataset) for dataset in datasets])
+        drawing.labelled_rows(axes, [results.label(dataset) for dataset in datasets])
         axes.set_xlim(min(0.7, *values) / 1.15, max(1.4, *values) * 1.15)
-        log_scale(axes.xaxis)
+        drawing.log_scale(axes.xaxis)
         axes.set_xlabel("our error / the paper's   (left of 1: ours is lower)")
 
-    return picture(
+    return drawing.picture(
         "ratios",
         f"Our test error relative to the paper's (Table 2). The band is ±{percent(band)}, the "
         "tolerance of most numbers. Open marks: other data, not comparable.",
         paint,
-        size=(WIDE, 0.8 + 0.32 * len(datasets)),
-        legend=legend_of(shown, line=""),
+        size=(drawing.WIDE, 0.8 + 0.32 * len(datasets)),
+        legend=drawing.legend_of(shown, line=""),
     )
 
 
@@ -381,7 +359,7 @@ def differences(results: Results, check: Check, most: int = 8) -> Table:
             table = check_page.table_number(results, c)
             ours, paper = (show(v, check_page.decimals(c)) for v in (c.ours or 0.0, c.paper))
             said = f"{check_page.column_label(c)}: {ours} (paper {paper})"
-            row = HYPERPARAMETERS.get(c.row) or results.label(c.row)
+            row = labels.HYPERPARAMETERS.get(c.row) or results.label(c.row)
             groups.setdefault((table, row, c.note), []).append(said)
     explained_first = sorted(groups.items(), key=lambda group: not group[0][2])
     rows = [
