@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files as package_files
 from typing import Any, ClassVar, TypeVar
 
@@ -107,6 +108,8 @@ DASH = Cell("–")
 
 
 Item = TypeVar("Item")
+PHONE = 48  # letters in a line of a table
+WRAPPED = 20  # a longer text takes two lines there
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,21 @@ class Table(Block):
     def files(self) -> dict[str, bytes]:
         texts = {"csv": self.csv(), "md": self.markdown(), "tex": self.tex()}
         return {f"{self.name}.{kind}": text.encode() for kind, text in texts.items()}
+
+    @cached_property
+    def stacked(self) -> list[int]:
+        """On a phone the first cell of a row is above the others: their widths, in letters.
+
+        Empty where all of them have room beside each other, or where not even the others have.
+        """
+        if self.cards or not self.rows or any(cell.why for row in self.rows for cell in row):
+            return []
+        texts = [[len(row[i].text) for row in self.rows] for i in self._range()]
+        words = [[len(word) for word in title.split()] for title in self.header]
+        first, *widths = (max(*t, *w) for t, w in zip(texts, words, strict=True))
+        widths = [min(WRAPPED, width) + 1 for width in widths]
+        room_for_all = first + sum(widths) + len(self.header) <= PHONE  # with space between them
+        return widths if not room_for_all and sum(widths) <= PHONE else []
 
     @property
     def has_paper(self) -> bool:
