@@ -67,8 +67,8 @@ def story(arena: Arena | None) -> Story:
         f"Known tasks: mean rank {show(one.mean_rank, 1)}, the lowest error on {one.best} of "
         f"{datasets}, and {above} above the best method's error on average. "
         + (f"New tasks, by the rows they arrive with: place {listed(said)}. " if said else "")
-        + f"Another method is better on {plural(len(lost), 'dataset')}"
-        + (", listed below." if lost else "."),
+        + f"On {plural(len(lost), 'dataset')} another method is better in at least one of these "
+        "comparisons.",
     )
 
 
@@ -108,6 +108,10 @@ def _standings(arena: Arena, table: TrackTable, name: str, caption: str) -> Tabl
 
 def _of(count: int, everything: int, value: float) -> Cell:
     return Cell(f"{count} of {everything}", value)
+
+
+def _track(name: str) -> str:
+    return name.replace(" 1 rows", " 1 row")
 
 
 def _places(wanted: list[str], names: list[str]) -> list[int]:
@@ -289,8 +293,10 @@ def losses(arena: Arena) -> Table:
         arena.losses,
         {
             "Dataset": lambda loss: labels[loss.dataset],
-            "Track": lambda loss: loss.track,
-            "Our error / best": lambda loss: number(loss.relative, 3),
+            "Track": lambda loss: _track(loss.track),
+            "Our error / best": lambda loss: (
+                Cell("failed") if loss.relative is None else number(loss.relative, 3)
+            ),
             "Best method": lambda loss: titles(arena)[loss.best],
         },
         sortable=True,
@@ -306,7 +312,7 @@ def targets(arena: Arena) -> Table:
         arena.targets,
         {
             "Goal": lambda target: target.what,
-            "Track": lambda target: target.track,
+            "Track": lambda target: _track(target.track),
             "Target": lambda target: target.wanted,
             "Measured": lambda target: target.measured,
             "Met": lambda target: (

@@ -11,7 +11,7 @@ from pipeline.checked import Checked, Count, Error
 from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import number
 from pipeline.reporting.drawing import WIDE, draw, labelled_rows, log_scale, picture
-from pipeline.reporting.formatting import percent, plural, show
+from pipeline.reporting.formatting import listed, percent, plural, show
 from pipeline.reporting.labels import BLUE, GREEN, ORANGE, PURPLE, dataset_label, model_style
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import Story
@@ -142,12 +142,12 @@ def _verdict(study: SplitStudy) -> str:
     for rule, models in study.rules.items():
         name, found = max(models.items(), key=lambda model: abs(model[1].deviations))
         parts.append(
-            f"{show(abs(found.deviations), 1)} by {RULES.get(rule, rule).lower()} "
+            f"{show(abs(found.deviations), 1)} with {RULES.get(rule, rule).lower()} as test rows "
             f"({model_style(name).label})"
         )
     return (
-        "On Inflation the paper's errors are off the mean over splits by up to so many standard "
-        f"deviations: {'; '.join(parts)}."
+        "On Inflation, the largest distance of the paper's errors from our mean over many splits "
+        f"is, in standard deviations, {listed(parts)}."
     )
 
 

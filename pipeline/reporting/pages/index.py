@@ -12,7 +12,7 @@ from pipeline.reporting.blocks import Card, Cards, Cell, Drawing, Table, Text, m
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.checking import Check
 from pipeline.reporting.formatting import duration, listed, percent, plural, show, signed
-from pipeline.reporting.pages import arena, dimension, holdout, reproduce, search, sizes
+from pipeline.reporting.pages import arena, dimension, holdout, search, sizes
 from pipeline.reporting.pages import check as check_page
 from pipeline.reporting.results import Results
 from pipeline.reporting.sentences import Judged, Outcome, outcome_counts
@@ -409,16 +409,6 @@ def what_was_run(results: Results) -> Text:
         "[effect of the budget and of the split](budget.html) was measured."
     )
     return Text(prose("\n\n".join(parts)))
-
-
-def rerun() -> Text:
-    return Text(
-        prose(
-            "**Rerun one number.** For example LC's error on Frequency, in a clone; every other "
-            "number has such a stage:"
-        ),
-        code=reproduce.ONE_NUMBER.code,
-    )
 
 
 def next_steps(results: Results) -> Text:
