@@ -78,10 +78,6 @@ class Text(Block):
         return re.sub(r"\W+", "-", self.heading.lower()).strip("-")
 
 
-def heading(title: str, text: str = "") -> Text:
-    return Text(prose(text) if text else (), heading=title)
-
-
 def missing(what: str) -> Text:
     """What is said in place of a block; `what` may have `code`."""
     return Text(prose(what), kind="missing")
@@ -96,12 +92,7 @@ class Cell:
     why: str = ""  # the reason, which opens at a click, a touch or a key
     chip: str = ""  # good, bad or grey: shown as a coloured label
     address: str = ""  # where the text links to
-    kind: str = ""  # what a filter compares; the text if empty
     style: str = ""  # a class of the style sheet
-
-    @property
-    def is_number(self) -> bool:
-        return self.value is not None
 
 
 DASH = Cell("–")
@@ -183,7 +174,7 @@ class Table(Block):
         return (*self.notes, *((GLOSSARY,) if marked else ()))
 
     def is_number(self, column: int) -> bool:
-        return any(row[column].is_number or row[column].paper for row in self.rows)
+        return any(row[column].value is not None or row[column].paper for row in self.rows)
 
     def titles(self) -> list[str]:
         """The header in one line, for the files: the group's name before the column's."""

@@ -10,7 +10,7 @@ from learned_context.errors import UserError
 from learned_context.files import write_bytes
 from pipeline.files import write_text
 from pipeline.reporting import site
-from pipeline.reporting.blocks import ENVIRONMENT, Block, Text, asset, heading, prose
+from pipeline.reporting.blocks import ENVIRONMENT, Block, Text, asset, prose
 from pipeline.reporting.results import Results
 
 AnyBlock = TypeVar("AnyBlock", bound=Block)
@@ -51,7 +51,7 @@ class Page:
         return Text(tuple(text for _, text in self.lead), heading=title)
 
     def section(self, title: str, text: str = "") -> Text:
-        return self.show(heading(title, text))
+        return self.show(Text(prose(text) if text else (), heading=title))
 
     def show(self, block: AnyBlock) -> AnyBlock:
         """Put a block on the page; a notebook displays what this returns.

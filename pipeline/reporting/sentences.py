@@ -73,10 +73,6 @@ class Judged:
     def ours(self) -> Finding:
         return self.comparable.ours
 
-    @property
-    def paper(self) -> Finding:
-        return self.comparable.paper
-
     def as_json(self) -> dict[str, Any]:
         return {
             "name": self.sentence.name,

@@ -111,19 +111,14 @@ def path(results: Results) -> Drawing | Text:
     def paint(axes: Axes, models: dict[str, TuneResult]) -> None:
         for model, tuned in models.items():
             colour = model_style(model).colour
-            scores = [trial.score for trial in tuned.evaluations]
-            trials = range(1, len(scores) + 1)
-            axes.step(trials, np.minimum.accumulate(scores), where="post", color=colour)
+            trials = dict(enumerate(tuned.evaluations, start=1))
+            lowest = np.minimum.accumulate([trial.score for trial in trials.values()])
+            axes.step(list(trials), lowest, where="post", color=colour)
             for marker, diverged in ((".", False), ("x", True)):
-                points = [
-                    (place, trial.score)
-                    for place, trial in zip(trials, tuned.evaluations, strict=True)
-                    if trial.diverged == diverged
-                ]
-                if points:
-                    axes.plot(
-                        *zip(*points, strict=True), marker, color=colour, alpha=0.45, markersize=4
-                    )
+                places = [place for place, trial in trials.items() if trial.diverged == diverged]
+                if places:
+                    scores = [trials[place].score for place in places]
+                    axes.plot(places, scores, marker, color=colour, alpha=0.45, markersize=4)
         log_scale(axes.yaxis)
         axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         axes.set(xlabel="trial", ylabel="validation error / std")
