@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import ROOT
 
 PACKAGES = ("learned_context", "pipeline")
+PACKAGED = (".py", ".css", ".html", ".js", ".yaml", ".csv", ".mplstyle")
 OF_THE_STUDY = [
     "dask",
     "distributed",
@@ -90,7 +91,7 @@ def built(tmp_path_factory) -> Path:
 def test_the_wheel_has_every_module_page_and_script(built):
     (wheel,) = built.glob("learned_context-*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    wanted = committed(".py", ".css", ".html", ".js")
+    wanted = committed(*PACKAGED)
     assert {"pipeline/reporting/assets/page.html"} < wanted
     assert wanted <= names
     assert not {name for name in names if not name.startswith((*PACKAGES, "learned_context-"))}
@@ -100,10 +101,7 @@ def test_the_sdist_has_them_too(built):
     (sdist,) = built.glob("learned_context-*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert (
-        committed(".py", ".css", ".html", ".js") | {"pyproject.toml", "README.md", "LICENSE"}
-        <= names
-    )
+    assert committed(*PACKAGED) | {"pyproject.toml", "README.md", "LICENSE"} <= names
 
 
 def run(python: str | Path, script: str, *words: str) -> None:

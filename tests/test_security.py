@@ -150,7 +150,7 @@ EVIL = "<script>alert(1)</script>"
 
 def test_every_text_of_a_block_is_escaped() -> None:
     nasty = f'">{EVIL}'
-    cell = Cell(EVIL, paper=EVIL, why=EVIL, chip=nasty, address=nasty, kind=nasty, style=nasty)
+    cell = Cell(EVIL, paper=EVIL, why=EVIL, chip=nasty, address=nasty, style=nasty)
     table = Table(
         "name",
         EVIL,

@@ -5,10 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files as package_files
+from typing import Any, ClassVar, TypeVar
 
-from jinja2 import Environment
+from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 
 from pipeline.reporting.escaping import markdown as _md
@@ -16,13 +19,35 @@ from pipeline.reporting.escaping import tex as _tex
 from pipeline.reporting.svg import following
 
 # Names of tasks come from data: everything is escaped unless this package wrote it.
-ENVIRONMENT = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+ENVIRONMENT = Environment(
+    loader=PackageLoader("pipeline.reporting", "assets"),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 
 GLOSSARY = "† Not the paper's file: the glossary of datasets on the Data page says how it differs."
 
 
-def link(address: str, text: str) -> Markup:
-    return Markup('<a href="{}">{}</a>').format(address, text)
+class Block:
+    """A part of a page, written by its template in assets/."""
+
+    template: ClassVar[str]
+
+    def html(self, folder: str = "") -> str:
+        """`folder` has the block's files, which the page links to."""
+        return ENVIRONMENT.get_template(self.template).render(block=self, folder=folder)
+
+    def _repr_html_(self) -> str | None:
+        return self.html()
+
+    def files(self) -> dict[str, bytes]:
+        """What is written beside the page, by name."""
+        return {}
+
+
+def asset(name: str) -> str:
+    return package_files("pipeline.reporting").joinpath("assets", name).read_text("utf-8")
 
 
 def prose(text: str) -> tuple[Markup, ...]:
@@ -38,26 +63,19 @@ def prose(text: str) -> tuple[Markup, ...]:
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Block):
     """Paragraphs; `heading` opens a section, `code` is shown as typed."""
+
+    template = "text.html"
 
     paragraphs: tuple[str, ...] = ()
     heading: str = ""
     code: str = ""
-    kind: str = "text"  # or "missing", or "note"
+    kind: str = "text"  # or "missing"
 
     @property
     def anchor(self) -> str:
         return re.sub(r"\W+", "-", self.heading.lower()).strip("-")
-
-    def html(self, folder: str = "") -> str:
-        return _TEXT.render(block=self)
-
-    _repr_html_ = html
-
-
-def heading(title: str, text: str = "") -> Text:
-    return Text(prose(text) if text else (), heading=title)
 
 
 def missing(what: str) -> Text:
@@ -74,15 +92,15 @@ class Cell:
     why: str = ""  # the reason, which opens at a click, a touch or a key
     chip: str = ""  # good, bad or grey: shown as a coloured label
     address: str = ""  # where the text links to
-    kind: str = ""  # what a filter compares; the text if empty
     style: str = ""  # a class of the style sheet
-
-    @property
-    def is_number(self) -> bool:
-        return self.value is not None
 
 
 DASH = Cell("–")
+
+
+Item = TypeVar("Item")
+PHONE = 48  # letters in a line of a table
+WRAPPED = 20  # a longer text takes two lines there
 
 
 @dataclass(frozen=True)
@@ -95,7 +113,9 @@ class Filter:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Block):
+    template = "table.html"
+
     name: str
     caption: str
     header: Sequence[str]
@@ -108,12 +128,41 @@ class Table:
     tall: bool = False  # scrolls in its own frame, below a header that stays
     marked: Sequence[int] = ()  # rows to stand out
 
-    def html(self, folder: str = "") -> str:
-        return _TABLE.render(
-            table=self, folder=folder, has_paper=self.has_paper, all_notes=self.notes
-        )
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        caption: str,
+        items: Iterable[Item],
+        columns: Mapping[str, Callable[[Item], Cell | str]],
+        **options: Any,
+    ) -> Table:
+        """A row for each item; `columns` has the cell below each title."""
 
-    _repr_html_ = html
+        def row(item: Item) -> list[Cell]:
+            made = [cell(item) for cell in columns.values()]
+            return [Cell(one) if isinstance(one, str) else one for one in made]
+
+        return cls(name, caption, tuple(columns), [row(item) for item in items], **options)
+
+    def files(self) -> dict[str, bytes]:
+        texts = {"csv": self.csv(), "md": self.markdown(), "tex": self.tex()}
+        return {f"{self.name}.{kind}": text.encode() for kind, text in texts.items()}
+
+    @cached_property
+    def stacked(self) -> list[int]:
+        """On a phone the first cell of a row is above the others: their widths, in letters.
+
+        Empty where all of them have room beside each other, or where not even the others have.
+        """
+        if self.cards or not self.rows or any(cell.why for row in self.rows for cell in row):
+            return []
+        texts = [[len(row[i].text) for row in self.rows] for i in self._range()]
+        words = [[len(word) for word in title.split()] for title in self.header]
+        first, *widths = (max(*t, *w) for t, w in zip(texts, words, strict=True))
+        widths = [min(WRAPPED, width) + 1 for width in widths]
+        room_for_all = first + sum(widths) + len(self.header) <= PHONE  # with space between them
+        return widths if not room_for_all and sum(widths) <= PHONE else []
 
     @property
     def has_paper(self) -> bool:
@@ -125,7 +174,7 @@ class Table:
         return (*self.notes, *((GLOSSARY,) if marked else ()))
 
     def is_number(self, column: int) -> bool:
-        return any(row[column].is_number or row[column].paper for row in self.rows)
+        return any(row[column].value is not None or row[column].paper for row in self.rows)
 
     def titles(self) -> list[str]:
         """The header in one line, for the files: the group's name before the column's."""
@@ -203,8 +252,10 @@ class Ramp:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class Drawing(Block):
     """A figure: as one file for download, and as panels that a page arranges by its width."""
+
+    template = "drawing.html"
 
     name: str
     caption: str
@@ -220,23 +271,23 @@ class Drawing:
     paper: str = ""  # the figure of the paper: its number and caption
     compared: str = ""  # what is the same there, and what is not
 
-    def html(self, folder: str = "") -> str:
-        return _DRAWING.render(drawing=self, folder=folder)
+    def files(self) -> dict[str, bytes]:
+        return {f"{self.name}.svg": self.svg, f"{self.name}.png": self.png}
+
+    def _repr_html_(self) -> None:
+        """A notebook shows the sheet; the panels need the page's style."""
 
     def _repr_png_(self) -> bytes:
         return self.png
 
 
 @dataclass(frozen=True)
-class Folded:
+class Folded(Block):
     """Tables that open at a click, below their summaries."""
 
+    template = "folded.html"
+
     tables: Sequence[tuple[str, Table]]
-
-    def html(self, folder: str = "") -> str:
-        return _FOLDED.render(tables=self.tables)
-
-    _repr_html_ = html
 
 
 @dataclass(frozen=True)
@@ -254,13 +305,10 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Cards:
+class Cards(Block):
+    template = "cards.html"
+
     cards: Sequence[Card]
-
-    def html(self, folder: str = "") -> str:
-        return _CARDS.render(cards=self.cards)
-
-    _repr_html_ = html
 
 
 def _spread(own: Sequence[str], paper: Sequence[str], twins: Sequence[bool]) -> list[str]:
@@ -295,141 +343,3 @@ _SHAPES = {
     "*": "M16 1.5v9M12 3.5l8 5M20 3.5l-8 5",
     "x": "M12.6 2.6l6.8 6.8M19.4 2.6l-6.8 6.8",
 }
-
-_TEXT = ENVIRONMENT.from_string(
-    """\
-{% if block.heading %}<h2 id="{{ block.anchor }}">{{ block.heading }}\
-<a class="permalink" href="#{{ block.anchor }}" aria-label="Link to this section">#</a></h2>
-{% endif %}
-{% for paragraph in block.paragraphs %}<p class="{{ block.kind }}">{{ paragraph }}</p>
-{% endfor %}
-{% if block.code %}<pre tabindex="0"><code>{{ block.code }}</code></pre>
-{% endif %}"""
-)
-
-_TABLE = ENVIRONMENT.from_string(
-    """\
-{% macro content(cell) %}
-{% if cell.chip %}<span class="chip {{ cell.chip }}">{{ cell.text }}</span>
-{%- elif cell.address %}<a href="{{ cell.address }}">{{ cell.text }}</a>
-{%- elif cell.bold %}<b>{{ cell.text }}</b>
-{%- else %}{{ cell.text }}{% endif %}
-{% endmacro %}
-{% macro filled(cell) %}
-{% if cell.why %}<details class="why"><summary>{{ content(cell) }}</summary>\
-<p>{{ cell.why }}</p></details>
-{%- else %}{{ content(cell) }}{% endif %}
-{% if cell.paper %}<span class="paper">{{ cell.paper }}</span>{% endif %}
-{% endmacro %}
-<figure class="table{{ ' filterable' if table.filters }}" id="{{ table.name }}">
-{% if table.caption %}<figcaption>{{ table.caption }}{% if has_paper %} \
-<span class="paper">Small: the paper's number.</span>{% endif %}</figcaption>
-{% endif %}
-{% if table.rows %}
-{% if table.filters %}
-<div class="controls" hidden>
-{% for filter in table.filters %}
-<label>{{ filter.label }} <select data-filter="{{ filter.key }}" \
-data-column="{{ filter.column }}"><option value="">all</option></select></label>
-{% endfor %}
-<label>Search <input type="search" data-filter="search" autocomplete="off"></label>
-<button type="button">Show all</button> <output aria-live="polite"></output>
-</div>
-{% endif %}
-<div class="scroll{{ ' tall' if table.tall }}" tabindex="0" role="region" \
-aria-label="{{ table.caption or table.name }}">
-<table class="{{ 'sortable ' if table.sortable }}{{ 'as-cards' if table.cards }}">
-<thead>
-{% if table.groups %}
-<tr class="group">{% for name, span in table.groups %}\
-<th colspan="{{ span }}"{% if name %} scope="colgroup"{% endif %}>{{ name }}</th>{% endfor %}</tr>
-{% endif %}
-<tr>{% for name in table.header %}\
-<th scope="col"{% if table.is_number(loop.index0) %} class="number"{% endif %}>{{ name }}</th>\
-{% endfor %}</tr>
-</thead>
-<tbody>
-{% for row in table.rows %}
-<tr{% if loop.index0 in table.marked %} class="ours"{% endif %}>{% for cell in row %}
-{% set tag = 'th scope="row"' if loop.first else 'td' %}
-<{{ tag | safe }}\
- class="{{ 'number ' if table.is_number(loop.index0) and not loop.first }}\
-{{ 'long ' if cell.text | length > 60 else 'short ' if cell.text | length < 16 }}\
-{{ 'empty ' if cell.text == '–' and not cell.paper }}{{ cell.style }}"\
-{% if table.cards %} data-label="{{ table.header[loop.index0] }}"{% endif %}\
-{% if table.filters %} data-kind="{{ cell.kind or cell.text }}"{% endif %}\
-{% if table.sortable and cell.value is not none %} data-value="{{ cell.value }}"{% endif %}>\
-{% if table.cards %}<span>{{ filled(cell) }}</span>{% else %}{{ filled(cell) }}{% endif %}\
-</{{ 'th' if loop.first else 'td' }}>
-{% endfor %}</tr>
-{% endfor %}
-</tbody></table></div>
-<p class="hint" aria-hidden="true">Scroll the table sideways for more →</p>
-{% endif %}
-{% for note in all_notes %}<p class="files">{{ note }}</p>
-{% endfor %}
-{% if folder %}<p class="files">This table as {% for kind in ("csv", "md", "tex") %}\
-<a href="{{ folder }}/{{ table.name }}.{{ kind }}">{{ kind }}</a> {% endfor %}</p>
-{% endif %}
-</figure>
-"""
-)
-
-_DRAWING = ENVIRONMENT.from_string(
-    """\
-<figure id="{{ drawing.name }}" \
-class="drawing{{ ' single' if drawing.columns == 1 }}{{ ' on-white' if drawing.on_white }}">
-{% if drawing.legend or drawing.ramp %}
-<ul class="legend">
-{% for mark in drawing.legend %}
-<li>{{ mark.svg() }}{{ mark.label }}</li>
-{% endfor %}
-{% if drawing.ramp %}
-<li class="ramp"><span>{{ drawing.ramp.label }}:</span> <span>{{ drawing.ramp.low }} \
-<i style="background: linear-gradient(to right, {{ drawing.ramp.colours | join(', ') }})"></i> \
-{{ drawing.ramp.high }}</span></li>
-{% endif %}
-</ul>
-{% endif %}
-<div class="panels" style="--columns: {{ drawing.columns }}; --narrow: {{ drawing.narrow }}; \
---width: {{ drawing.width }}rem">
-{% for title, svg in drawing.panels %}
-<div class="panel">{% if title %}<h3>{{ title }}</h3>{% endif %}{{ svg | safe }}</div>
-{% endfor %}
-</div>
-<figcaption>{{ drawing.caption }}{{ " Not in the paper." if not drawing.paper }}
-{% if drawing.paper %}<span class="same">{{ drawing.paper }}</span>{% endif %}
-{% if drawing.compared %}<span class="same"><b>Compared with the paper:</b> \
-{{ drawing.compared }}</span>{% endif %}
-</figcaption>
-{% if folder %}<p class="files">This figure as {% for kind in ("svg", "png") %}\
-<a href="{{ folder }}/{{ drawing.name }}.{{ kind }}">{{ kind }}</a> {% endfor %}</p>
-{% endif %}
-</figure>
-"""
-)
-
-_FOLDED = ENVIRONMENT.from_string(
-    """\
-{% for summary, table in tables %}
-<details class="part"><summary>{{ summary }}</summary>
-{{ table.html() | safe }}</details>
-{% endfor %}
-"""
-)
-
-_CARDS = ENVIRONMENT.from_string(
-    """\
-<ul class="cards">
-{% for card in cards %}
-<li class="card"><div><span class="chip {{ card.tone }}">{{ card.status }}</span></div>
-<h3>{{ card.claim }}</h3>
-<p class="figure">{{ card.figure }}</p><p class="unit">{{ card.unit }}</p>
-<p>{{ card.text }}</p>
-{% if card.drawing %}<div class="panel">{{ card.drawing.panels[0][1] | safe }}</div>{% endif %}
-<p class="more"><a href="{{ card.page }}">The evidence\
-<span class="sr">: {{ card.claim }}</span></a></p></li>
-{% endfor %}
-</ul>
-"""
-)

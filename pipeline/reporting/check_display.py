@@ -14,13 +14,8 @@ from pipeline.reporting.sentences import outcome_counts
 from pipeline.reporting.verdicts import Compared, counts
 
 COLOURS = {
-    "matches": "green",
-    "agrees": "green",
-    "better": "green",
-    "worse": "red",
-    "differs": "red",
-    "holds in both": "green",
-    "only in the paper": "red",
+    **dict.fromkeys(("matches", "agrees", "better", "holds in both"), "green"),
+    **dict.fromkeys(("worse", "differs", "only in the paper"), "red"),
 }
 
 
@@ -36,7 +31,7 @@ def show(check: Check, everything: bool = False, console: Console | None = None)
 
 def summary(check: Check) -> list[str]:
     """Results, inputs and sentences, each counted apart."""
-    agreeing = sum(ranking.agrees for ranking in check.rankings)
+    agreeing = check.agreeing_rankings
     lines = [
         f"results: {_listed(counts(check.numbers))}",
         f"inputs: {_listed(counts(check.numbers, 'input'))}",
@@ -65,13 +60,13 @@ def _number(value: float | None) -> str:
 
 
 def _lines(check: Check, everything: bool, console: Console) -> None:
+    lines = []
     for c in _shown(check, everything):
         line = f"{c.verdict}: {c.cell}: ours {_number(c.ours)}, paper {_number(c.paper)}"
-        line += f", allowed ±{_number(c.allowed)}" + (f"; {c.note}" if c.note else "")
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-    for judged in check.sentences:
-        outcome = judged.comparable.outcome
-        line = f"{outcome}: {judged.sentence.name}: {judged.ours.evidence}"
+        lines.append(line + f", allowed ±{_number(c.allowed)}" + (f"; {c.note}" if c.note else ""))
+    for one in check.sentences:
+        lines.append(f"{one.comparable.outcome}: {one.sentence.name}: {one.ours.evidence}")
+    for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -80,18 +75,15 @@ def _tables(check: Check, everything: bool, console: Console) -> None:
     if shown:
         table = Table("cell", "ours", "paper", "ratio", "allowed ±", "verdict", "note")
         for c in shown:
-            colour = COLOURS.get(c.verdict, "dim")
             values = [_number(v) for v in (c.ours, c.paper, c.ratio, c.allowed)]
-            verdict = f"[{colour}]{c.verdict}[/]"
-            table.add_row(escape(c.cell), *values, verdict, escape(c.note))
+            table.add_row(escape(c.cell), *values, _coloured(c.verdict), escape(c.note))
         console.print(table)
     table = Table("sentence of the paper", "outcome", "evidence")
-    for judged in check.sentences:
-        outcome = judged.comparable.outcome
-        colour = COLOURS.get(outcome, "dim")
-        table.add_row(
-            escape(f"“{judged.sentence.quote}” ({judged.sentence.section})"),
-            f"[{colour}]{outcome}[/]",
-            escape(judged.ours.evidence),
-        )
+    for one in check.sentences:
+        said = escape(f"“{one.sentence.quote}” ({one.sentence.section})")
+        table.add_row(said, _coloured(one.comparable.outcome), escape(one.ours.evidence))
     console.print(table)
+
+
+def _coloured(outcome: str) -> str:
+    return f"[{COLOURS.get(outcome, 'dim')}]{outcome}[/]"

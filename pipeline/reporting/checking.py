@@ -5,36 +5,52 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pipeline.reporting import verdicts
 from pipeline.reporting.claims import SENTENCES
 from pipeline.reporting.labels import DATASETS
 from pipeline.reporting.numbers import Numbers, from_paper, from_results
 from pipeline.reporting.results import Results
 from pipeline.reporting.sentences import Judged, judge_all, outcome_counts
-from pipeline.reporting.verdicts import Compared, Ranking, compare_all, counts, rankings
 
 
 @dataclass(frozen=True)
 class Check:
     profile: str
-    numbers: list[Compared]
-    rankings: list[Ranking]
+    numbers: list[verdicts.Compared]
+    rankings: list[verdicts.Ranking]
     sentences: list[Judged]
 
     @property
-    def unexplained(self) -> list[Compared]:
+    def results(self) -> dict[verdicts.Verdict, int]:
+        return verdicts.counts(self.numbers)
+
+    @property
+    def judged(self) -> int:
+        """Results that can be compared with the paper's."""
+        return sum(self.results[name] for name in ("matches", "better", "worse"))
+
+    @property
+    def agreeing(self) -> int:
+        return self.results["matches"] + self.results["better"]
+
+    @property
+    def unexplained(self) -> list[verdicts.Compared]:
         return [compared for compared in self.numbers if compared.unexplained]
 
+    @property
+    def agreeing_rankings(self) -> int:
+        return sum(ranking.agrees for ranking in self.rankings)
+
     def as_json(self) -> dict[str, Any]:
-        agreeing = sum(ranking.agrees for ranking in self.rankings)
         return {
             "profile": self.profile,
-            "results": counts(self.numbers, "result"),
-            "inputs": counts(self.numbers, "input"),
+            "results": self.results,
+            "inputs": verdicts.counts(self.numbers, "input"),
             "unexplained": len(self.unexplained),
-            "rankings": {"agree": agreeing, "datasets": len(self.rankings)},
+            "rankings": {"agree": self.agreeing_rankings, "datasets": len(self.rankings)},
             "sentences": outcome_counts(self.sentences),
             "sentences_on_all_datasets": outcome_counts(self.sentences, every=True),
-            "numbers": [compared.as_json() for compared in self.numbers],
+            "numbers": [asdict(compared) for compared in self.numbers],
             "ranking_of_each": [asdict(ranking) for ranking in self.rankings],
             "sentence_of_each": [judged.as_json() for judged in self.sentences],
         }
@@ -45,7 +61,7 @@ def check(results: Results, numbers: Numbers | None = None) -> Check:
     comparable = [d for d in results.datasets if d in DATASETS and results.comparable(d)]
     return Check(
         results.settings.params.profile,
-        compare_all(results, ours),
-        rankings(results, ours),
+        verdicts.compare_all(results, ours),
+        verdicts.rankings(results, ours),
         judge_all(SENTENCES, ours.of_paper(DATASETS), from_paper(results.paper), comparable),
     )

@@ -6,7 +6,7 @@ import csv
 import io
 from typing import Any
 
-from pipeline.reporting.numbers import ALL, Numbers
+from pipeline.reporting.numbers import Numbers, on_all_rows
 from pipeline.reporting.results import Results
 from pipeline.studies import train
 
@@ -17,11 +17,10 @@ def metrics(numbers: Numbers) -> dict[str, Any]:
     """The main numbers: test errors, and Table 5's best dimension by both estimators."""
     holdout = {
         estimator: {
-            dataset: _round(min(by_share[ALL] for by_share in rows.values() if ALL in by_share))
-            for dataset, rows in by_dataset.items()
-            if any(ALL in by_share for by_share in rows.values())
+            dataset: _round(min(row.values()))
+            for dataset, row in on_all_rows(numbers.holdout, estimator).items()
         }
-        for estimator, by_dataset in sorted(numbers.holdout.items())
+        for estimator in sorted(numbers.holdout)
     }
     rmse = {
         dataset: {model: _round(error) for model, error in row.items()}

@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from textwrap import wrap
 from typing import Any, TypeVar
 
 os.environ.setdefault("MPLBACKEND", "agg")  # before pyplot looks for a screen
 
 import matplotlib as mpl
+import matplotlib.style
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
@@ -24,47 +27,35 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from pipeline.reporting.blocks import Drawing, Mark, Ramp
 from pipeline.reporting.formatting import short, show
+from pipeline.reporting.labels import model_style
 from pipeline.reporting.svg import GRID, INK, PAPER, SOFT, inline
 
-STYLE: Any = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib
-    "font.size": 8.5,
-    "axes.titlesize": 9,
-    "axes.labelsize": 8.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.7,
-    "axes.edgecolor": SOFT,
-    "axes.facecolor": "none",
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.labelcolor": INK,
-    "axes.titlecolor": INK,
-    "axes.unicode_minus": True,
-    "figure.facecolor": "none",
-    "figure.dpi": 160,  # the layout is found at the resolution that is saved
-    "grid.color": GRID,
-    "grid.linewidth": 0.6,
-    "legend.fontsize": 8,
-    "legend.frameon": False,
-    "lines.linewidth": 1.5,
-    "lines.markersize": 4.5,
-    "path.simplify_threshold": 0.5,
-    "savefig.dpi": 160,
-    "svg.fonttype": "none",  # text stays text: it can be read aloud, searched and recoloured
-    "svg.hashsalt": "learned-context",  # names inside the SVG, the same every time
-    "text.color": INK,
-    "xtick.color": SOFT,
-    "xtick.labelcolor": INK,
-    "xtick.labelsize": 7.8,
-    "ytick.color": SOFT,
-    "ytick.labelcolor": INK,
-    "ytick.labelsize": 7.8,
+STYLE = Path(__file__).with_name("assets") / "report.mplstyle"
+INKS = {
+    INK: (
+        "axes.labelcolor",
+        "axes.titlecolor",
+        "text.color",
+        "xtick.labelcolor",
+        "ytick.labelcolor",
+    ),
+    SOFT: ("axes.edgecolor", "xtick.color", "ytick.color"),
+    GRID: ("grid.color",),
 }
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw with this package's style, whatever the reader's own settings are."""
+    mpl.rcdefaults()
+    inks: Any = {key: colour for colour, keys in INKS.items() for key in keys}
+    with mpl.style.context([STYLE, inks]):
+        yield
+
+
 SEQUENTIAL = "viridis"
 SMALL = (2.15, 1.85)  # inches; two are as wide as a phone
+LABEL_GAP = 0.11  # of the height of the axes
 WIDE = 4.4  # wider, and the text would be too small on a phone
 
 Item = TypeVar("Item")
@@ -91,21 +82,20 @@ def draw(
     On the page each panel is an image of its own, so that a phone can show two in a row. The
     files hold all of them on one sheet.
     """
-    mpl.rcdefaults()
-    with mpl.rc_context(STYLE):
+    with style():
         panels = []
         for place, (title, item) in enumerate(items.items()):
             tight = ConstrainedLayoutEngine(w_pad=0.02, h_pad=0.02)
             figure = Figure(figsize=size, layout=tight)
             paint(figure.subplots(), item)
             label = title or caption
-            panels.append((title, inline(_svg(figure), f"{name}-{place}", label)))
+            panels.append((title, inline(svg(figure), f"{name}-{place}", label)))
         sheet = _laid_out(_sheet(items, paint, size, columns, legend, ramp))
         return Drawing(
             name,
             caption,
-            _svg(sheet),
-            _png(sheet),
+            svg(sheet),
+            png(sheet),
             panels,
             columns=min(columns, max(1, len(items))),
             narrow=min(narrow, max(1, len(items))),
@@ -181,11 +171,11 @@ def _laid_out(figure: Figure) -> Figure:
     return figure
 
 
-def _svg(figure: Figure) -> bytes:
+def svg(figure: Figure) -> bytes:
     return _saved(figure, "svg", {"Date": None, "Creator": None})
 
 
-def _png(figure: Figure) -> bytes:
+def png(figure: Figure) -> bytes:
     return _saved(figure, "png", {"Software": None})
 
 
@@ -223,7 +213,7 @@ def reference_line(axes: Axes, height: float = 1.0) -> None:
     axes.axhline(height, color=SOFT, linewidth=0.9, linestyle=":", zorder=1)
 
 
-def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]], gap: float = 0.11) -> None:
+def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]], gap: float = LABEL_GAP) -> None:
     """Write (y, text, colour) at the right edge, moved apart where they would overlap."""
     to_axes = axes.transData + axes.transAxes.inverted()
     low = axes.get_xlim()[0]
@@ -240,6 +230,45 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]], gap: float = 
             1.02, height, plain(text), color=colour, transform=axes.transAxes, va="center",
             ha="left", fontsize=8, fontweight="bold",
         )  # fmt: skip
+
+
+def legend_of(models: Iterable[str], line: str = "-", marks: bool = True) -> list[Mark]:
+    styles = map(model_style, models)
+    return [Mark(s.legend, s.colour, s.marker if marks else "", line) for s in styles]
+
+
+def plot_models(axes: Axes, curves: Mapping[str, Mapping[Any, float]]) -> None:
+    """A line for each model: model -> x -> y."""
+    for model, points in curves.items():
+        style = model_style(model)
+        axes.plot(list(points), list(points.values()), marker=style.marker, color=style.colour)
+
+
+def label_models(
+    axes: Axes, curves: Mapping[str, Mapping[Any, float]], gap: float = LABEL_GAP
+) -> None:
+    """At the right ends of the lines; call it when the limits of the axes are final."""
+    styles = {model: model_style(model) for model in curves}
+    ends = [(list(p.values())[-1], styles[m].label, styles[m].colour) for m, p in curves.items()]
+    label_ends(axes, ends, gap)
+
+
+def labelled_rows(axes: Axes, labels: Sequence[str]) -> None:
+    """Names at the y axis, the first one on top."""
+    axes.set_yticks(range(len(labels)), [plain(label) for label in labels])
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.grid(axis="y", visible=False)
+
+
+def bars(axes: Axes, values: Mapping[str, float], colours: Sequence[str], decimals: int) -> None:
+    """Horizontal bars with their values: name -> value."""
+    for place, (value, colour) in enumerate(zip(values.values(), colours, strict=True)):
+        axes.barh(place, value, color=colour, height=0.65)
+        axes.annotate(
+            show(value, decimals), (max(0.0, value), place), xytext=(3, 0),
+            textcoords="offset points", va="center", fontsize=8,
+        )  # fmt: skip
+    labelled_rows(axes, list(values))
 
 
 def log_scale(axis: XAxis | YAxis) -> None:

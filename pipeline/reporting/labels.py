@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from learned_context.networks.registry import ARCHITECTURES
 from pipeline.reporting.svg import BLUE, INK
+from pipeline.tables.description import TableDescription
 
 DATASETS = {
     "frequency": "Frequency",
@@ -49,10 +50,15 @@ def dataset_label(name: str) -> str:
     return DATASETS.get(name, name.replace("_", " ").capitalize())
 
 
-def feature_label(dataset: str, name: str, unit: str = "") -> str:
-    """A column's name in words, with its unit."""
-    label = FEATURES.get(dataset, {}).get(name, name.replace("_", " "))
-    return f"{label} ({unit})" if (unit and unit != "years") or (unit and label == "age") else label
+def feature_label(info: TableDescription, name: str) -> str:
+    """A column's name in words, with its unit; a year needs none."""
+    label = FEATURES.get(info.dataset, {}).get(name, name.replace("_", " "))
+    unit = next((feature.unit for feature in info.features if feature.name == name), "")
+    return label if unit == "years" and label != "age" else with_unit(label, unit)
+
+
+def with_unit(text: str, unit: str | None) -> str:
+    return f"{text} ({unit})" if unit else text
 
 
 @dataclass(frozen=True)

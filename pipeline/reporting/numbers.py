@@ -5,22 +5,26 @@ The checks of the paper's sentences ask this form, and so can be put to both.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
 from pipeline.reporting.labels import LINEAR
 from pipeline.reporting.paper import COLUMNS, COMPARED, Paper
-from pipeline.reporting.results import Results
+from pipeline.reporting.results import R, Results
 from pipeline.studies import adapt, linear, train
 from pipeline.studies import dimension as dimension_study
 from pipeline.studies import repeats as repeats_study
 from pipeline.studies import sizes as sizes_study
 from pipeline.studies.framework.results import Scored
+from pipeline.studies.plumbing.study import Study
 from pipeline.tables.description import TableDescription
 
 ByModel = dict[str, dict[str, float]]  # dataset -> model -> value
+ByDimension = dict[str, dict[str, dict[int, float]]]  # dataset -> model -> task parameters -> error
+Holdout = dict[str, dict[str, dict[int, dict[float, float]]]]
+"""estimator -> dataset -> task parameters -> share of the rows -> error"""
 ALL = 1.0  # all training rows
 
 
@@ -40,10 +44,9 @@ class Numbers:
     repeats: dict[str, dict[str, RepeatsCell]] = field(default_factory=dict)
     sizes: dict[float, ByModel] = field(default_factory=dict)
     """share of the rows -> dataset -> model -> error relative to the standard deviation"""
-    dimension: dict[str, dict[str, dict[int, float]]] = field(default_factory=dict)
-    """dataset -> model -> task parameters -> error relative to LC's base error"""
-    holdout: dict[str, dict[str, dict[int, dict[float, float]]]] = field(default_factory=dict)
-    """estimator -> dataset -> task parameters -> share -> error relative to LC's base error"""
+    dimension: ByDimension = field(default_factory=dict)
+    """relative to LC's base error, as is the next"""
+    holdout: Holdout = field(default_factory=dict)
 
     def of_paper(self, datasets: Container[str]) -> Numbers:
         """Of these datasets and the paper's models alone: what its sentences are about."""
@@ -90,18 +93,17 @@ def from_results(results: Results) -> Numbers:
 
 
 def standard_deviations(results: Results) -> dict[str, float]:
-    infos = {dataset: results.info(dataset) for dataset in results.datasets}
-    return {dataset: info.std for dataset, info in infos.items() if info}
+    return {dataset: info.std for dataset, info in results.infos().items()}
 
 
 def base(results: Results) -> ByModel:
     """Table 2: test errors in the target's unit."""
     found: ByModel = {}
     for dataset in results.datasets:
-        errors = {model: scored(results, dataset, model) for model in results.models}
-        row = {model: outcome.rmse for model, outcome in errors.items() if outcome}
-        if row:
-            found[dataset] = row
+        for model in results.models:
+            outcome = scored(results, dataset, model)
+            if outcome:
+                found.setdefault(dataset, {})[model] = outcome.rmse
     return found
 
 
@@ -115,19 +117,31 @@ def scored(results: Results, dataset: str, model: str) -> Scored | None:
 
 def references(results: Results) -> dict[str, float]:
     """LC's error in Table 2, to which Tables 3 and 5 and the dimension study are relative."""
-    trained = {d: results.read(train.STUDY, d, "lc") for d in results.datasets}
-    return {dataset: result.rmse for dataset, result in trained.items() if result}
+    return {dataset: result.rmse for dataset, result in results.found(train.STUDY, "lc").items()}
+
+
+def _with_reference(results: Results, study: Study[R]) -> Iterator[tuple[str, str, R, float]]:
+    """Dataset, model, result, and LC's error in Table 2."""
+    for dataset, reference in references(results).items():
+        for model in results.taking_part(study):
+            result = results.read(study, dataset, model)
+            if result:
+                yield dataset, model, result, reference
 
 
 def repeats(results: Results) -> dict[str, dict[str, RepeatsCell]]:
     found: dict[str, dict[str, RepeatsCell]] = {}
-    for dataset, reference in references(results).items():
-        for model in results.taking_part(repeats_study.STUDY):
-            result = results.read(repeats_study.STUDY, dataset, model)
-            if result:
-                found.setdefault(dataset, {})[model] = RepeatsCell(
-                    result.min / reference, result.max / reference, result.diverged
-                )
+    for dataset, model, result, lc in _with_reference(results, repeats_study.STUDY):
+        cell = RepeatsCell(result.min / lc, result.max / lc, result.diverged)
+        found.setdefault(dataset, {})[model] = cell
+    return found
+
+
+def repeated_errors(results: Results) -> dict[str, dict[str, list[float]]]:
+    """dataset -> model -> the errors of its trainings relative to LC's base error"""
+    found: dict[str, dict[str, list[float]]] = {}
+    for dataset, model, result, lc in _with_reference(results, repeats_study.STUDY):
+        found.setdefault(dataset, {})[model] = [one.rmse / lc for one in result.trainings]
     return found
 
 
@@ -145,22 +159,17 @@ def sizes(results: Results) -> dict[float, ByModel]:
     return found
 
 
-def dimension(results: Results) -> dict[str, dict[str, dict[int, float]]]:
-    found: dict[str, dict[str, dict[int, float]]] = {}
-    for dataset, reference in references(results).items():
-        for model in results.taking_part(dimension_study.STUDY):
-            result = results.read(dimension_study.STUDY, dataset, model)
-            if result:
-                found.setdefault(dataset, {})[model] = {
-                    int(count): outcome.rmse / reference
-                    for count, outcome in result.dimensions.items()
-                }
+def dimension(results: Results) -> ByDimension:
+    found: ByDimension = {}
+    for dataset, model, result, lc in _with_reference(results, dimension_study.STUDY):
+        errors = {int(count): outcome.rmse / lc for count, outcome in result.dimensions.items()}
+        found.setdefault(dataset, {})[model] = errors
     return found
 
 
-def holdout(results: Results) -> dict[str, dict[str, dict[int, dict[float, float]]]]:
+def holdout(results: Results) -> Holdout:
     """The mean over the three groups, as the paper averages "over all iterations"."""
-    found: dict[str, dict[str, dict[int, dict[float, float]]]] = {}
+    found: Holdout = {}
     for dataset, reference in references(results).items():
         result = results.read(adapt.STUDY, dataset, "lc")
         groups: dict[tuple[str, int, float], list[float]] = {}
@@ -175,10 +184,25 @@ def holdout(results: Results) -> dict[str, dict[str, dict[int, dict[float, float
     return found
 
 
+def on_all_rows(found: Holdout, estimator: str) -> dict[str, dict[int, float]]:
+    """Table 5: dataset -> task parameters -> error relative to LC's base error."""
+    rows = {
+        dataset: {count: errors[ALL] for count, errors in by_count.items() if ALL in errors}
+        for dataset, by_count in found.get(estimator, {}).items()
+    }
+    return {dataset: row for dataset, row in rows.items() if row}
+
+
+def lc_and_ll(found: ByDimension) -> tuple[ByDimension, dict[str, int], list[str]]:
+    """Datasets with both networks, their fewest task parameters, and where LC is better then."""
+    both = {dataset: models for dataset, models in found.items() if {"lc", "ll"} <= set(models)}
+    fewest = {d: min(set(models["lc"]) & set(models["ll"])) for d, models in both.items()}
+    better = [d for d, models in both.items() if models["lc"][fewest[d]] < models["ll"][fewest[d]]]
+    return both, fewest, better
+
+
 def task_parameters(results: Results, dataset: str, count: int) -> dict[str, list[float]]:
     """task -> its parameters, of the LC network with this many of them."""
-    if dataset not in results.datasets:
-        return {}
     result = results.read(dimension_study.STUDY, dataset, "lc")
     outcome = result.dimensions.get(str(count)) if result else None
     return dict(outcome.task_parameters or {}) if outcome else {}

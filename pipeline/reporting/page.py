@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.resources import files as package_files
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 from markupsafe import Markup
 
@@ -11,15 +10,10 @@ from learned_context.errors import UserError
 from learned_context.files import write_bytes
 from pipeline.files import write_text
 from pipeline.reporting import site
-from pipeline.reporting.blocks import ENVIRONMENT, Drawing, Table, Text, heading, prose
+from pipeline.reporting.blocks import ENVIRONMENT, Block, Text, asset, prose
 from pipeline.reporting.results import Results
 
-
-class PageBlock(Protocol):
-    def html(self, folder: str = "") -> str: ...
-
-
-AnyBlock = TypeVar("AnyBlock", bound=PageBlock)
+AnyBlock = TypeVar("AnyBlock", bound=Block)
 
 PAPER = "https://arxiv.org/abs/2303.00788"
 DOI = "https://doi.org/10.48550/arXiv.2303.00788"
@@ -34,7 +28,7 @@ class Page:
     def __init__(self, name: str, results: Results) -> None:
         self.name = name
         self.results = results
-        self.blocks: list[PageBlock] = []
+        self.blocks: list[Block] = []
         self.folder = results.files.root / "reports" / name
         self.entries = site.pages(results.files.root)
         if name not in self.entries:
@@ -57,7 +51,7 @@ class Page:
         return Text(tuple(text for _, text in self.lead), heading=title)
 
     def section(self, title: str, text: str = "") -> Text:
-        return self.show(heading(title, text))
+        return self.show(Text(prose(text) if text else (), heading=title))
 
     def show(self, block: AnyBlock) -> AnyBlock:
         """Put a block on the page; a notebook displays what this returns.
@@ -88,7 +82,7 @@ class Page:
         """The tables and figures into reports/<page>/, the page into reports/<page>.html."""
         written: set[str] = set()
         for block in self.blocks:
-            for name, content in _files(block):
+            for name, content in block.files().items():
                 assert name not in written, f"{name} is written twice"
                 write_bytes(self.folder / name, content)
                 written.add(name)
@@ -102,7 +96,7 @@ class Page:
         if not self._related:
             self.related()
         body = "".join(block.html(self.name) for block in self.blocks)
-        return ENVIRONMENT.from_string(asset("page.html")).render(
+        return ENVIRONMENT.get_template("page.html").render(
             name=self.name,
             title=self.title,
             kicker=entry.label,
@@ -128,16 +122,3 @@ class Page:
         for path in self.folder.iterdir():
             if path.is_file() and path.name not in written:
                 path.unlink()
-
-
-def asset(name: str) -> str:
-    return package_files("pipeline.reporting").joinpath("assets", name).read_text("utf-8")
-
-
-def _files(block: PageBlock) -> list[tuple[str, bytes]]:
-    if isinstance(block, Table):
-        texts = {"csv": block.csv(), "md": block.markdown(), "tex": block.tex()}
-        return [(f"{block.name}.{kind}", text.encode()) for kind, text in texts.items()]
-    if isinstance(block, Drawing):
-        return [(f"{block.name}.svg", block.svg), (f"{block.name}.png", block.png)]
-    return []

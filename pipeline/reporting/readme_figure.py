@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from statistics import geometric_mean
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pipeline.reporting import numbers
-from pipeline.reporting.drawing import STYLE, plain, shade
-from pipeline.reporting.formatting import show
+from pipeline.reporting.drawing import bars, png, shade, style
 from pipeline.reporting.labels import BLUE, GREY, model_style
 from pipeline.reporting.pages import arena as arena_page
 from pipeline.reporting.results import Results
@@ -24,24 +21,17 @@ MOST_METHODS = 8
 
 def draw(results: Results) -> bytes | None:
     """As PNG; None without the results that it shows."""
-    shown = (
-        results.read(illustrate.STUDY, "inflation", "lc")
-        if "inflation" in results.datasets
-        else None
-    )
+    shown = results.read(illustrate.STUDY, "inflation", "lc")
     beta = numbers.scalar_parameters(results, "inflation")
     if not (shown and shown.curves and beta):
         return None
-    title, bars = _errors(results)
-    mpl.rcdefaults()
-    with mpl.rc_context(STYLE):
+    title, errors = _errors(results)
+    with style():
         figure = Figure(figsize=(8.6, 3.3), layout="constrained", facecolor=PAPER)
         left, right = figure.subplots(1, 2)
         _curves(left, shown.curves, beta)
-        _bars(right, title, bars)
-        stream = io.BytesIO()
-        figure.savefig(stream, format="png", metadata={"Software": None})
-    return stream.getvalue()
+        _bars(right, title, errors)
+        return png(figure)
 
 
 def _curves(axes: Axes, curves: TaskCurves, beta: dict[str, float]) -> None:
@@ -58,19 +48,14 @@ def _errors(results: Results) -> tuple[str, dict[str, tuple[float, bool]]]:
     """The arena's mean errors; without it, those of the study's models."""
     arena = arena_page.load(results)
     if arena:
-        titles = {one.name: one.title for one in arena.contestants}
-        ours = {one.name for one in arena.contestants if one.ours}
-        standings = [one for one in arena.known.standings if one.mean_relative][:MOST_METHODS]
-        return (
-            f"Mean error / best method's, {len(arena.known.results)} datasets",
-            {
-                titles.get(one.contestant, one.contestant): (
-                    one.mean_relative or 0.0,
-                    one.contestant in ours,
-                )
-                for one in standings
-            },
-        )
+        titles, ours = arena_page.titles(arena), arena_page.ours(arena)
+        standings = [
+            (titles[one.contestant], (one.mean_relative, one.contestant in ours))
+            for one in arena.known.standings
+            if one.mean_relative
+        ]
+        title = f"Mean error / best method's, {len(arena.known.results)} datasets"
+        return title, dict(standings[:MOST_METHODS])
     rows = [row for row in numbers.base(results).values() if set(results.models) <= set(row)]
     means = {
         model_style(model).title: (
@@ -84,16 +69,9 @@ def _errors(results: Results) -> tuple[str, dict[str, tuple[float, bool]]]:
     return f"Mean error / best model's, {len(rows)} datasets", ordered
 
 
-def _bars(axes: Axes, title: str, bars: dict[str, tuple[float, bool]]) -> None:
-    for place, (value, ours) in enumerate(bars.values()):
-        axes.barh(place, value, color=BLUE if ours else GREY, height=0.65)
-        axes.annotate(
-            show(value, 2), (value, place), xytext=(3, 0), textcoords="offset points",
-            va="center", fontsize=8,
-        )  # fmt: skip
-    axes.set_yticks(range(len(bars)), [plain(name) for name in bars])
-    axes.set_ylim(len(bars) - 0.5, -0.5)
-    axes.grid(axis="y", visible=False)
+def _bars(axes: Axes, title: str, errors: dict[str, tuple[float, bool]]) -> None:
+    values = {name: value for name, (value, _) in errors.items()}
+    bars(axes, values, [BLUE if ours else GREY for _, ours in errors.values()], 2)
     axes.margins(x=0.12)
     axes.set_title(title)
     axes.title.set_fontsize(8.5)

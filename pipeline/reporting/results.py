@@ -71,12 +71,25 @@ class Results:
 
     def read(self, study: Study[R], dataset: str, model: str = "") -> R | None:
         """A study's result; None if it is missing, or if the model cannot take part."""
+        if dataset not in self.datasets:
+            return None
         path = study.path(self.files, dataset, model)
         found = self._once(path, lambda: study.read(self.files, dataset, model))
         return None if isinstance(found, DoesNotApply) else found
 
+    def found(self, study: Study[R], model: str = "") -> dict[str, R]:
+        """A study's results by dataset, of those that have one."""
+        every = {dataset: self.read(study, dataset, model) for dataset in self.datasets}
+        return {dataset: result for dataset, result in every.items() if result}
+
+    def infos(self) -> dict[str, TableDescription]:
+        every = {dataset: self.info(dataset) for dataset in self.datasets}
+        return {dataset: info for dataset, info in every.items() if info}
+
     def info(self, dataset: str) -> TableDescription | None:
         """What `prepare` says of a dataset: edition, hashes, features, tasks."""
+        if dataset not in self.datasets:
+            return None
         path = self.files.table_info(dataset)
         return self._once(path, lambda: read_description(self.files, dataset))
 
@@ -109,7 +122,7 @@ class Results:
 
     def comparable(self, dataset: str) -> bool | None:
         """Whether the numbers can be compared with the paper's; None if nobody knows."""
-        info = self.info(dataset) if dataset in self.datasets else None
+        info = self.info(dataset)
         return info.comparable if info else None
 
     def label(self, dataset: str) -> str:
@@ -118,7 +131,7 @@ class Results:
 
     def difference(self, dataset: str) -> str:
         """How the data differ from the paper's, in a sentence; empty if they do not."""
-        info = self.info(dataset) if dataset in self.datasets else None
+        info = self.info(dataset)
         if info is None or (info.edition == "paper" and not info.differs):
             return ""
         return info.differs or "Not the paper's file."

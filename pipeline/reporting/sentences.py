@@ -38,6 +38,13 @@ class Sentence:
     judge: Callable[[Numbers], Finding]
 
 
+def sentence(
+    section: str, quote: str, criterion: str
+) -> Callable[[Callable[[Numbers], Finding]], Sentence]:
+    """Makes a sentence of the function that judges it, with the function's name."""
+    return lambda judge: Sentence(judge.__name__, section, quote, criterion, judge)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """A sentence on some of the datasets: our numbers and those that the paper prints."""
@@ -65,10 +72,6 @@ class Judged:
     @property
     def ours(self) -> Finding:
         return self.comparable.ours
-
-    @property
-    def paper(self) -> Finding:
-        return self.comparable.paper
 
     def as_json(self) -> dict[str, Any]:
         return {

@@ -6,18 +6,19 @@ A new page is a notebook and the module it calls; nothing else lists it.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from learned_context.errors import UserError
 from learned_context.files import parse_file
+from pipeline.settings import Section
 
 NOTEBOOKS = Path("reports", "notebooks")
 
 
-@dataclass(frozen=True)
-class PageEntry:
+class PageEntry(Section):
     name: str
     label: str  # in the navigation
     group: str  # its heading there
@@ -33,20 +34,11 @@ def pages(root: Path) -> dict[str, PageEntry]:
         metadata = content.get("metadata", {}) if isinstance(content, dict) else None
         if not isinstance(metadata, dict):
             raise UserError(f"{path}: not a readable notebook; {restore(path)}")
-        declared = metadata.get("page")
-        if declared is None:
+        if "page" not in metadata:
             continue  # a notebook that is no page
         try:
-            found.append(
-                PageEntry(
-                    path.stem,
-                    str(declared["label"]),
-                    str(declared["group"]),
-                    int(declared["order"]),
-                    str(declared["about"]),
-                )
-            )
-        except (KeyError, TypeError, ValueError) as error:
+            found.append(PageEntry.model_validate({"name": path.stem, **metadata["page"]}))
+        except (TypeError, ValidationError) as error:
             raise UserError(
                 f"{path}: metadata.page needs label, group, order and about ({error!r})"
             ) from None

@@ -7,8 +7,8 @@ agrees with the paper's or differs from it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from pipeline.reporting.labels import HYPERPARAMETERS
 from pipeline.reporting.numbers import ALL, Numbers, RepeatsCell, from_paper, properties
@@ -55,9 +55,6 @@ class Compared:
     @property
     def unexplained(self) -> bool:
         return self.is_open and not self.note
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def compare_all(results: Results, numbers: Numbers) -> list[Compared]:

@@ -76,6 +76,31 @@ def test_a_page_without_errors_or_overflow(report, browser, page, width):
     assert browser.evaluate(f"{unscoped}.length") == 0
 
 
+SCROLLING = """
+[...document.querySelectorAll(".scroll")].map((box) => ({
+  name: box.closest("figure").id,
+  wide: box.scrollWidth > box.clientWidth + 1,
+  hinted: box.previousElementSibling.getClientRects().length > 0,
+}))
+"""
+
+
+def test_the_arena_s_tables_need_no_scrolling_on_a_phone(report, browser):
+    browser.open(report.root / "reports/arena.html", WIDTHS[1])
+    browser.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    found = browser.evaluate(SCROLLING)
+    assert len(found) > 5
+    assert [one["name"] for one in found if one["wide"] or one["hinted"]] == []
+
+
+def test_a_table_that_scrolls_on_a_phone_says_so_above_it(report, browser):
+    browser.open(report.root / "reports/base.html", WIDTHS[1])
+    found = {one["name"]: one for one in browser.evaluate(SCROLLING)}
+    assert found["table_2"]["wide"] and all(one["hinted"] == one["wide"] for one in found.values())
+    browser.open(report.root / "reports/base.html", WIDTHS[0])
+    assert not any(one["hinted"] for one in browser.evaluate(SCROLLING))
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_link_leads_somewhere(report, browser, page):
     folder = report.root / "reports"

@@ -181,25 +181,13 @@ def test_a_reader_without_scripts_is_told_and_has_the_picture_and_the_table(expl
 
 
 def test_results_without_planes_and_points_still_have_a_page(project):
-    """Results of an earlier version have one response, or none."""
-    small = project(datasets=("frequency", "sine_and_line"))
-    for dataset in ("frequency", "sine_and_line"):
-        result = small.read("illustrate", dataset, "lc")
-        plane = result["explorer"].pop("planes")[0]
-        del result["explorer"]["points"]
-        if dataset == "frequency":
-            result["explorer"]["response"] = {
-                "feature": plane["feature"],
-                "level": "",
-                "grid": plane["grid"],
-                "beta": plane["beta"],
-                "values": plane["levels"][""],
-            }
-        small.path("illustrate", dataset, "lc").write_text(json.dumps(result))
+    small = project(datasets=("frequency",))
+    result = small.read("illustrate", "frequency", "lc")
+    del result["explorer"]["planes"], result["explorer"]["points"]
+    small.path("illustrate", "frequency", "lc").write_text(json.dumps(result))
     render(small.root, "explore")
-    old, none = data((small.root / "reports/explore.html").read_text())
-    assert len(old["planes"]) == 1 and old["points"] is None
-    assert none["planes"] == []
+    (shown,) = data((small.root / "reports/explore.html").read_text())
+    assert shown["planes"] == [] and shown["points"] is None
 
 
 def test_a_number_that_json_does_not_have_is_an_error():

@@ -107,3 +107,17 @@ def test_names_from_data_are_harmless_in_every_form():
 def test_the_csv_of_a_name_with_commas_can_be_read_again():
     table = Table("t", "c", ("Task", "n"), [[Cell('a, "b"'), Cell("1", 1)]])
     assert list(csv.reader(table.csv().splitlines())) == [["Task", "n"], ['a, "b"', "1"]]
+
+
+def wide_table(*texts: str, name: str = "HistGradientBoosting", **options: bool) -> Table:
+    header = ("Method", *("Error" for _ in texts))
+    return Table("wide", "", header, [[Cell(name), *map(Cell, texts)]], **options)
+
+
+def test_on_a_phone_a_name_is_above_its_numbers_where_that_helps():
+    assert wide_table(*["1.234"] * 5).stacked == [6] * 5
+    assert wide_table(*["1.234"] * 5, name="LC").stacked == []  # all of it has room
+    assert wide_table(*["1.234"] * 9).stacked == []  # not even the numbers have
+    assert wide_table(*["1.234"] * 5, cards=True).stacked == []
+    assert wide_table("text " * 30, "1.234").stacked == [21, 6]  # a long text takes several lines
+    assert wide_table().stacked == [] == Table("empty", "", ("Method",), []).stacked

@@ -99,6 +99,7 @@
   document.querySelectorAll("figure.filterable").forEach(makeFilterable);
   hint();
   addEventListener("resize", hint);
+  addEventListener("toggle", hint, true);  // a table that was folded has no width
   addEventListener("beforeprint", () => {
     for (const one of document.querySelectorAll("main details:not(.narrow)")) one.open = true;
   });

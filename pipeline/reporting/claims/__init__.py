@@ -1,5 +1,11 @@
 """The paper's sentences, section by section."""
 
 from pipeline.reporting.claims import base, dimension, holdout, sizes
+from pipeline.reporting.sentences import Sentence
 
-SENTENCES = base.SENTENCES + sizes.SENTENCES + dimension.SENTENCES + holdout.SENTENCES
+SENTENCES = tuple(
+    found
+    for section in (base, sizes, dimension, holdout)
+    for found in vars(section).values()
+    if isinstance(found, Sentence)
+)

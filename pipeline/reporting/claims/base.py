@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipeline.reporting.labels import dataset_label, model_style
 from pipeline.reporting.numbers import Numbers
 from pipeline.reporting.paper import COLUMNS
-from pipeline.reporting.sentences import Finding, Sentence, names, ruling, too_few, unknown
+from pipeline.reporting.sentences import Finding, names, ruling, sentence, too_few, unknown
 
 NETWORKS = ("lc", "cs", "ll")
 MULTI_TASK = ("lc", "cs", "ll", "lme")
@@ -26,6 +26,12 @@ def _winners(numbers: Numbers) -> dict[str, list[str]]:
     }
 
 
+@sentence(
+    "5.4",
+    "learned-context and last-layer neural networks being slightly favored over "
+    "context-sensitive networks in general",
+    "LC and LL each have a lower error than CS on more than half of the datasets",
+)
 def favoured_over_cs(numbers: Numbers) -> Finding:
     rows = _complete(numbers, NETWORKS)
     lc, ll = ([d for d, row in rows.items() if row[m] < row["cs"]] for m in ("lc", "ll"))
@@ -36,6 +42,11 @@ def favoured_over_cs(numbers: Numbers) -> Finding:
     )
 
 
+@sentence(
+    "5.4",
+    "being the top performer in four and five out of the ten datasets respectively",
+    "LC has the lowest error on four datasets and LL on five",
+)
 def four_and_five(numbers: Numbers) -> Finding:
     winners, total = _winners(numbers), len(_complete(numbers, MULTI_TASK))
     lc, ll = winners["lc"], winners["ll"]
@@ -47,6 +58,11 @@ def four_and_five(numbers: Numbers) -> Finding:
     )
 
 
+@sentence(
+    "5.4",
+    "All methods perform similarly on the Schools dataset",
+    "the highest error of the six models is within 5% of the lowest",
+)
 def schools_similar(numbers: Numbers) -> Finding:
     row = _complete(numbers).get("schools")
     if not row:
@@ -55,6 +71,11 @@ def schools_similar(numbers: Numbers) -> Finding:
     return ruling(spread <= 1.05, f"The worst model's error is {spread:.3f} times the best's.")
 
 
+@sentence(
+    "5.4",
+    "none were able to explain more than 35% of the variance",
+    "1 − (error / std)² is at most 0.35 for every model",
+)
 def schools_variance(numbers: Numbers) -> Finding:
     row, std = _complete(numbers).get("schools"), numbers.std.get("schools")
     if not row or not std:
@@ -67,6 +88,11 @@ def schools_variance(numbers: Numbers) -> Finding:
     )
 
 
+@sentence(
+    "5.4",
+    "The linear mixed model performed well on two of the datasets, Schools and Parkinson",
+    "LME is within 10% of the best network on both",
+)
 def lme_good(numbers: Numbers) -> Finding:
     rows = _complete(numbers, MULTI_TASK)
     if not {"schools", "parkinson"} <= set(rows):
@@ -80,6 +106,11 @@ def lme_good(numbers: Numbers) -> Finding:
     )
 
 
+@sentence(
+    "5.4",
+    "For all datasets, it is beneficial to include the multi-task aspect",
+    "the best multi-task model is better than both models that ignore the task",
+)
 def multi_task_helps(numbers: Numbers) -> Finding:
     rows = _complete(numbers)
     against = [d for d, r in rows.items() if min(r[m] for m in MULTI_TASK) >= min(r["lr"], r["fs"])]
@@ -88,6 +119,12 @@ def multi_task_helps(numbers: Numbers) -> Finding:
     )
 
 
+@sentence(
+    "5.4",
+    "for many cases, the linear varying intercept model performs better than a fully shared "
+    "neural network",
+    "LME is better than FS on at least half of the datasets",
+)
 def lme_beats_shared(numbers: Numbers) -> Finding:
     rows = _complete(numbers)
     better = [d for d, row in rows.items() if row["lme"] < row["fs"]]
@@ -96,6 +133,11 @@ def lme_beats_shared(numbers: Numbers) -> Finding:
     )
 
 
+@sentence(
+    "5.4",
+    "Overall the results are quite consistent",
+    "in more than half of the cases the worst training is within 10% of the best one",
+)
 def consistent(numbers: Numbers) -> Finding:
     spans = {
         (d, m): cell.high / cell.low
@@ -111,65 +153,3 @@ def consistent(numbers: Numbers) -> Finding:
         f"Within 10% of each other in {narrow} of {len(spans)} cases; the widest is "
         f"{model_style(model).label} on {dataset_label(dataset)}, {widest:.2f} times.",
     )
-
-
-SENTENCES = (
-    Sentence(
-        "favoured_over_cs",
-        "5.4",
-        "learned-context and last-layer neural networks being slightly favored over "
-        "context-sensitive networks in general",
-        "LC and LL each have a lower error than CS on more than half of the datasets",
-        favoured_over_cs,
-    ),
-    Sentence(
-        "four_and_five",
-        "5.4",
-        "being the top performer in four and five out of the ten datasets respectively",
-        "LC has the lowest error on four datasets and LL on five",
-        four_and_five,
-    ),
-    Sentence(
-        "schools_similar",
-        "5.4",
-        "All methods perform similarly on the Schools dataset",
-        "the highest error of the six models is within 5% of the lowest",
-        schools_similar,
-    ),
-    Sentence(
-        "schools_variance",
-        "5.4",
-        "none were able to explain more than 35% of the variance",
-        "1 − (error / std)² is at most 0.35 for every model",
-        schools_variance,
-    ),
-    Sentence(
-        "lme_good",
-        "5.4",
-        "The linear mixed model performed well on two of the datasets, Schools and Parkinson",
-        "LME is within 10% of the best network on both",
-        lme_good,
-    ),
-    Sentence(
-        "multi_task_helps",
-        "5.4",
-        "For all datasets, it is beneficial to include the multi-task aspect",
-        "the best multi-task model is better than both models that ignore the task",
-        multi_task_helps,
-    ),
-    Sentence(
-        "lme_beats_shared",
-        "5.4",
-        "for many cases, the linear varying intercept model performs better than a fully shared "
-        "neural network",
-        "LME is better than FS on at least half of the datasets",
-        lme_beats_shared,
-    ),
-    Sentence(
-        "consistent",
-        "5.4",
-        "Overall the results are quite consistent",
-        "in more than half of the cases the worst training is within 10% of the best one",
-        consistent,
-    ),
-)

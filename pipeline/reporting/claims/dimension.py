@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from pipeline.reporting.labels import dataset_label
-from pipeline.reporting.numbers import Numbers
-from pipeline.reporting.sentences import Finding, Sentence, names, ruling, too_few, unknown
+from pipeline.reporting.numbers import Numbers, lc_and_ll
+from pipeline.reporting.sentences import Finding, names, ruling, sentence, too_few, unknown
 
 NOT_PRINTED = "The paper shows these numbers as a figure only."
 
 
-def _both(numbers: Numbers) -> dict[str, dict[str, dict[int, float]]]:
-    return {d: m for d, m in numbers.dimension.items() if "lc" in m and "ll" in m}
-
-
+@sentence(
+    "5.6",
+    "the learned-context neural networks achieve better performance with fewer task parameters",
+    "with the fewest task parameters LC is better than LL on more than half of the datasets",
+)
 def fewer_needed(numbers: Numbers) -> Finding:
-    found = _both(numbers)
+    found, _, better = lc_and_ll(numbers.dimension)
     if not found:
         return unknown(NOT_PRINTED)
-    lowest = {d: min(set(m["lc"]) & set(m["ll"])) for d, m in found.items()}
-    better = [d for d, m in found.items() if m["lc"][lowest[d]] < m["ll"][lowest[d]]]
     return too_few(len(found), "both networks in the dimension study") or ruling(
         len(better) > len(found) / 2,
         f"With the fewest task parameters LC is better on {len(better)} of {len(found)}: "
@@ -26,14 +25,19 @@ def fewer_needed(numbers: Numbers) -> Finding:
     )
 
 
+@sentence(
+    "5.6",
+    "but the gap is closed as the number increases",
+    "LL's error relative to LC's falls from the fewest to the most, on more than half",
+)
 def gap_closes(numbers: Numbers) -> Finding:
-    found = _both(numbers)
+    found, fewest, _ = lc_and_ll(numbers.dimension)
     if not found:
         return unknown(NOT_PRINTED)
     closed = []
     for dataset, models in found.items():
-        dimensions = sorted(set(models["lc"]) & set(models["ll"]))
-        first, last = (models["ll"][d] / models["lc"][d] for d in (dimensions[0], dimensions[-1]))
+        most = max(set(models["lc"]) & set(models["ll"]))
+        first, last = (models["ll"][d] / models["lc"][d] for d in (fewest[dataset], most))
         if last < first:
             closed.append(dataset)
     return too_few(len(found), "both networks in the dimension study") or ruling(
@@ -43,6 +47,11 @@ def gap_closes(numbers: Numbers) -> Finding:
     )
 
 
+@sentence(
+    "5.6",
+    "Additional task parameters generally improve the performance of both models on all datasets",
+    "in at least 80% of the cases some larger dimension is better than the smallest",
+)
 def more_improve(numbers: Numbers) -> Finding:
     curves = [curve for models in numbers.dimension.values() for curve in models.values()]
     if not curves:
@@ -54,6 +63,12 @@ def more_improve(numbers: Numbers) -> Finding:
     )
 
 
+@sentence(
+    "5.6",
+    "There does not seem to be a significant downside to excessively large task parameter "
+    "dimensions",
+    "in at most 10% of the cases the largest dimension is more than 20% above the best",
+)
 def no_downside(numbers: Numbers) -> Finding:
     ratios = {
         (dataset, model): curve[max(curve)] / min(curve.values())
@@ -72,8 +87,13 @@ def no_downside(numbers: Numbers) -> Finding:
     )
 
 
+@sentence(
+    "5.6",
+    "both models performing identically for four or more task parameters",
+    "on Sine and line LC / LL is between 0.95 and 1.05 for four and more task parameters",
+)
 def four_suffice(numbers: Numbers) -> Finding:
-    models = _both(numbers).get("sine_and_line")
+    models = lc_and_ll(numbers.dimension)[0].get("sine_and_line")
     large = [d for d in (models or {}).get("lc", {}) if d >= 4]
     if not models or not large:
         return unknown(NOT_PRINTED if not numbers.dimension else "Needs Sine and line from 4 on.")
@@ -84,8 +104,13 @@ def four_suffice(numbers: Numbers) -> Finding:
     )
 
 
+@sentence(
+    "5.6",
+    "the last-layer neural network requires a significantly higher number of task parameters",
+    "on Frequency LL needs at least twice as many to come within 10% of LC's best error",
+)
 def frequency_needs_more(numbers: Numbers) -> Finding:
-    models = _both(numbers).get("frequency")
+    models = lc_and_ll(numbers.dimension)[0].get("frequency")
     if not models:
         return unknown(NOT_PRINTED if not numbers.dimension else "Needs Frequency.")
     best = min(models["lc"].values())
@@ -99,51 +124,3 @@ def frequency_needs_more(numbers: Numbers) -> Finding:
         lc is not None and (ll is None or ll >= 2 * lc),
         f"Within 10% of LC's best error: LC with {lc}, LL with {needed} task parameters.",
     )
-
-
-SENTENCES = (
-    Sentence(
-        "fewer_needed",
-        "5.6",
-        "the learned-context neural networks achieve better performance with fewer task parameters",
-        "with the fewest task parameters LC is better than LL on more than half of the datasets",
-        fewer_needed,
-    ),
-    Sentence(
-        "gap_closes",
-        "5.6",
-        "but the gap is closed as the number increases",
-        "LL's error relative to LC's falls from the fewest to the most, on more than half",
-        gap_closes,
-    ),
-    Sentence(
-        "more_improve",
-        "5.6",
-        "Additional task parameters generally improve the performance of both models on all "
-        "datasets",
-        "in at least 80% of the cases some larger dimension is better than the smallest",
-        more_improve,
-    ),
-    Sentence(
-        "no_downside",
-        "5.6",
-        "There does not seem to be a significant downside to excessively large task parameter "
-        "dimensions",
-        "in at most 10% of the cases the largest dimension is more than 20% above the best",
-        no_downside,
-    ),
-    Sentence(
-        "four_suffice",
-        "5.6",
-        "both models performing identically for four or more task parameters",
-        "on Sine and line LC / LL is between 0.95 and 1.05 for four and more task parameters",
-        four_suffice,
-    ),
-    Sentence(
-        "frequency_needs_more",
-        "5.6",
-        "the last-layer neural network requires a significantly higher number of task parameters",
-        "on Frequency LL needs at least twice as many to come within 10% of LC's best error",
-        frequency_needs_more,
-    ),
-)

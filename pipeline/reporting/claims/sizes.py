@@ -6,11 +6,16 @@ from statistics import fmean
 
 from pipeline.reporting.labels import dataset_label, model_style
 from pipeline.reporting.numbers import ALL, Numbers
-from pipeline.reporting.sentences import Finding, Sentence, ruling, too_few, unknown
+from pipeline.reporting.sentences import Finding, ruling, sentence, too_few, unknown
 
 NETWORKS = ("lc", "cs", "ll")
 
 
+@sentence(
+    "5.5",
+    "Context-sensitive networks are on average slightly behind the others on all data sizes",
+    "the mean of error / std over datasets is highest for CS at every size",
+)
 def cs_behind(numbers: Numbers) -> Finding:
     """On average over datasets, at every size."""
     parts, behind, least = [], [], 10
@@ -27,6 +32,11 @@ def cs_behind(numbers: Numbers) -> Finding:
     )
 
 
+@sentence(
+    "5.5",
+    "the learned-context architecture is less sensitive to this than the others",
+    "the mean rise of error / std from 100% to 10% of the rows is lowest for LC",
+)
 def lc_loses_least(numbers: Numbers) -> Finding:
     full, small = numbers.sizes.get(ALL, {}), numbers.sizes.get(0.1, {})
     both = [d for d in full if d in small and all(m in full[d] and m in small[d] for m in NETWORKS)]
@@ -40,6 +50,11 @@ def lc_loses_least(numbers: Numbers) -> Finding:
     )
 
 
+@sentence(
+    "5.5",
+    "three datasets stand out with an improved performance, namely Obesity, Height, and Sarcos",
+    "some network is better with 10% of the rows on these three, and on no other",
+)
 def improved_at_ten(numbers: Numbers) -> Finding:
     named = ("obesity", "height", "sarcos")
     full, small = numbers.sizes.get(ALL, {}), numbers.sizes.get(0.1, {})
@@ -59,28 +74,3 @@ def improved_at_ten(numbers: Numbers) -> Finding:
         all(better[d] for d in named) and not any(better[d] for d in both if d not in named),
         f"Some network is better with 10% of the rows on: {shown or 'none'}.",
     )
-
-
-SENTENCES = (
-    Sentence(
-        "cs_behind",
-        "5.5",
-        "Context-sensitive networks are on average slightly behind the others on all data sizes",
-        "the mean of error / std over datasets is highest for CS at every size",
-        cs_behind,
-    ),
-    Sentence(
-        "lc_loses_least",
-        "5.5",
-        "the learned-context architecture is less sensitive to this than the others",
-        "the mean rise of error / std from 100% to 10% of the rows is lowest for LC",
-        lc_loses_least,
-    ),
-    Sentence(
-        "improved_at_ten",
-        "5.5",
-        "three datasets stand out with an improved performance, namely Obesity, Height, and Sarcos",
-        "some network is better with 10% of the rows on these three, and on no other",
-        improved_at_ten,
-    ),
-)

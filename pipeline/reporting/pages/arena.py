@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar
 
 from matplotlib.axes import Axes
 
 from pipeline import checked
-from pipeline.reporting.arena_layout import Arena, Standing, TrackTable
-from pipeline.reporting.blocks import Cell, Drawing, Folded, Mark, Table, Text, missing
-from pipeline.reporting.cells import number
-from pipeline.reporting.drawing import WIDE, label_ends, log_ticks, picture, plain
+from pipeline.reporting.arena_layout import Arena, ArenaResult, DatasetEntry, Standing, TrackTable
+from pipeline.reporting.blocks import DASH, Block, Cell, Drawing, Folded, Mark, Table, Text, missing
+from pipeline.reporting.cells import number, text
+from pipeline.reporting.drawing import WIDE, label_ends, labelled_rows, log_ticks, picture
 from pipeline.reporting.formatting import listed, percent, plural, show
 from pipeline.reporting.labels import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import Story
 
 NOT_RUN = "The arena has not run yet: `python -m benchmarks.arena run` and `... summary`."
+NO_NEW_TASKS = "New tasks need the arena's second track."
 OTHERS = (ORANGE, GREEN, PURPLE, YELLOW, SKY)
+Made = TypeVar("Made", bound=Block)
 
 
 def load(results: Results) -> Arena | None:
@@ -28,21 +32,23 @@ def load(results: Results) -> Arena | None:
     return checked.parse(path, content, Arena, "write it with `python -m benchmarks.arena summary`")
 
 
-def _titles(arena: Arena) -> dict[str, str]:
+def _if_run(make: Callable[[Arena], Made]) -> Callable[[Arena | None], Made | Text]:
+    """Without the arena's results, the page says in the block's place that it has not run."""
+    return wraps(make)(lambda arena: make(arena) if arena else missing(NOT_RUN))
+
+
+def titles(arena: Arena) -> dict[str, str]:
     return {one.name: one.title for one in arena.contestants}
 
 
-def _ours(arena: Arena) -> list[str]:
+def ours(arena: Arena) -> list[str]:
     return [one.name for one in arena.contestants if one.ours]
 
 
 def standing(arena: Arena, table: TrackTable) -> tuple[int, Standing] | None:
     """Our best place in a leaderboard, from one."""
-    ours = set(_ours(arena))
-    for place, one in enumerate(table.standings, start=1):
-        if one.contestant in ours:
-            return place, one
-    return None
+    places = enumerate(table.standings, start=1)
+    return next(((place, one) for place, one in places if one.contestant in ours(arena)), None)
 
 
 def story(arena: Arena | None) -> Story:
@@ -51,31 +57,23 @@ def story(arena: Arena | None) -> Story:
         return Story("Arena", NOT_RUN)
     place, one = found
     count, datasets = len(arena.known.standings), plural(one.datasets, "dataset")
-    title = (
-        f"Learned context has the best mean rank of {count} methods on {datasets}"
-        if place == 1
-        else f"Learned context is number {place} of {count} methods on {datasets}"
-    )
+    rank = "has the best mean rank" if place == 1 else f"is number {place}"
     lost = {loss.dataset for loss in arena.losses}
     new = {rows: standing(arena, table) for rows, table in arena.new.items()}
     said = [f"{there[0]} with {plural(int(rows), 'row')}" for rows, there in new.items() if there]
-    answer = (
+    above = "–" if one.mean_relative is None else percent(one.mean_relative - 1, 1)
+    return Story(
+        f"Learned context {rank} of {count} methods on {datasets}",
         f"Known tasks: mean rank {show(one.mean_rank, 1)}, the lowest error on {one.best} of "
-        f"{datasets}, and {_above(one)} above the best method's error on average. "
+        f"{datasets}, and {above} above the best method's error on average. "
         + (f"New tasks, by the rows they arrive with: place {listed(said)}. " if said else "")
-        + f"Another method is better on {plural(len(lost), 'dataset')}"
-        + (", listed below." if lost else ".")
+        + f"On {plural(len(lost), 'dataset')} another method is better in at least one of these "
+        "comparisons.",
     )
-    return Story(title, answer)
 
 
-def _above(one: Standing) -> str:
-    return "–" if one.mean_relative is None else percent(one.mean_relative - 1, 1)
-
-
-def leaderboard(arena: Arena | None) -> Table | Text:
-    if arena is None:
-        return missing(NOT_RUN)
+@_if_run
+def leaderboard(arena: Arena) -> Table:
     caption = (
         "Known tasks (track 1): a fifth of every task's rows are test rows. Sorted by mean rank; "
         "every column sorts."
@@ -84,41 +82,40 @@ def leaderboard(arena: Arena | None) -> Table | Text:
 
 
 def _standings(arena: Arena, table: TrackTable, name: str, caption: str) -> Table:
-    titles, ours = _titles(arena), _ours(arena)
-    rows = [
-        [
-            Cell(titles.get(one.contestant, one.contestant)),
-            number(one.mean_rank, 2),
-            number(one.mean_relative, 3),
-            number(one.best, 0),
-            number(one.failed, 0),
-            number(one.fit_seconds, 1),
-            Cell(f"{one.covered} of {one.datasets}", one.covered)
-            if one.covered is not None
-            else Cell("–"),
-        ]
-        for one in table.standings
-    ]
-    marked = [i for i, one in enumerate(table.standings) if one.contestant in ours]
-    return Table(
+    def covered(one: Standing) -> Cell:
+        return DASH if one.covered is None else _of(one.covered, one.datasets, one.covered)
+
+    return Table.of(
         name,
         caption,
-        (
-            "Method",
-            "Mean rank",
-            "Mean error / best",
-            "Best on",
-            "Failed on",
-            "Fit (s, median)",
-            "Intervals right",
-        ),
-        rows,
+        table.standings,
+        {
+            "Method": lambda one: titles(arena)[one.contestant],
+            "Mean rank": lambda one: number(one.mean_rank, 2),
+            "Mean error / best": lambda one: number(one.mean_relative, 3),
+            "Best on": lambda one: number(one.best, 0),
+            "Failed on": lambda one: number(one.failed, 0),
+            "Fit (s, median)": lambda one: number(one.fit_seconds, 1),
+            "Intervals right": covered,
+        },
         notes=(
             "Intervals right: datasets where the 90% intervals cover 85 to 95% of the test rows.",
         ),
         sortable=True,
-        marked=marked,
+        marked=_places(ours(arena), [one.contestant for one in table.standings]),
     )
+
+
+def _of(count: int, everything: int, value: float) -> Cell:
+    return Cell(f"{count} of {everything}", value)
+
+
+def _track(name: str) -> str:
+    return name.replace(" 1 rows", " 1 row")
+
+
+def _places(wanted: list[str], names: list[str]) -> list[int]:
+    return [place for place, name in enumerate(names) if name in wanted]
 
 
 def ranks(arena: Arena | None) -> Drawing | Text:
@@ -126,20 +123,18 @@ def ranks(arena: Arena | None) -> Drawing | Text:
     found = arena.known.critical_difference if arena else None
     if arena is None or found is None:
         return missing("The ranks need the arena's results on several datasets.")
-    titles, ours = _titles(arena), _ours(arena)
-    names = found.contestants
+    names, learned = found.contestants, ours(arena)
 
     def paint(axes: Axes) -> None:
         for place, (name, rank) in enumerate(zip(names, found.mean_ranks, strict=True)):
-            axes.plot(rank, place, "o", color=BLUE if name in ours else GREY, markersize=6)
+            axes.plot(rank, place, "o", color=BLUE if name in learned else GREY, markersize=6)
         for offset, group in enumerate(found.groups):
             low, high = (found.mean_ranks[names.index(one)] for one in (group[0], group[-1]))
             height = len(names) - 0.2 + 0.45 * offset
             axes.plot([low, high], [height, height], color=ORANGE, linewidth=2.5)
-        axes.set_yticks(range(len(names)), [plain(titles.get(name, name)) for name in names])
+        labelled_rows(axes, [titles(arena)[name] for name in names])
         axes.set_ylim(len(names) - 0.4 + 0.45 * len(found.groups), -0.6)
         axes.set_xlabel("mean rank (lower is better)")
-        axes.grid(axis="y", visible=False)
 
     return picture(
         "ranks",
@@ -156,62 +151,59 @@ def ranks(arena: Arena | None) -> Drawing | Text:
     )
 
 
-def duels(arena: Arena | None) -> Table | Text:
-    found = arena and standing(arena, arena.known)
-    if arena is None or not found:
+@_if_run
+def duels(arena: Arena) -> Table | Text:
+    found = standing(arena, arena.known)
+    if not found:
         return missing(NOT_RUN)
-    titles, ours = _titles(arena), found[1].contestant
-    tables: Mapping[str, TrackTable] = {"Known tasks": arena.known} | {
+    first = found[1].contestant
+    tables = {"Known tasks": arena.known} | {
         f"New, {plural(int(rows), 'row')}": table for rows, table in arena.new.items()
     }
-    others = [one.contestant for one in arena.known.standings if one.contestant != ours]
-    rows = []
-    for other in others:
-        row = [Cell(titles.get(other, other))]
-        for table in tables.values():
-            duel = table.duels.get(ours, {}).get(other)
-            if duel is None or not duel.datasets:
-                row.append(Cell("–"))
-            else:
-                share = duel.at_least_as_good / duel.datasets
-                row.append(Cell(f"{duel.at_least_as_good} of {duel.datasets}", share))
-        rows.append(row)
-    return Table(
+
+    def duel(table: TrackTable) -> Callable[[str], Cell]:
+        def cell(other: str) -> Cell:
+            one = table.duels.get(first, {}).get(other)
+            if one is None or not one.datasets:
+                return DASH
+            return _of(one.at_least_as_good, one.datasets, one.at_least_as_good / one.datasets)
+
+        return cell
+
+    return Table.of(
         "duels",
-        f"On how many datasets {titles.get(ours, ours)} is at least as good as each other method.",
-        ("Method", *tables),
-        rows,
+        f"On how many datasets {titles(arena)[first]} is at least as good as each other method.",
+        [one.contestant for one in arena.known.standings if one.contestant != first],
+        {"Method": titles(arena).__getitem__} | {name: duel(t) for name, t in tables.items()},
         sortable=True,
     )
 
 
 def new_tasks(arena: Arena | None) -> Drawing | Text:
     if arena is None or not arena.new:
-        return missing("New tasks need the arena's second track.")
-    titles, ours = _titles(arena), _ours(arena)
+        return missing(NO_NEW_TASKS)
+    learned = ours(arena)
     lines: dict[str, dict[int, float]] = {}
     for rows, table in arena.new.items():
         for one in table.standings:
             if one.mean_relative is not None:
                 lines.setdefault(one.contestant, {})[int(rows)] = one.mean_relative
     ticks = sorted({count for line in lines.values() for count in line})
-    others = sorted((n for n in lines if n not in ours), key=lambda n: min(lines[n].values()))
-    shown = dict(zip(others, OTHERS, strict=False)) | dict.fromkeys(ours, BLUE)
+    others = sorted((n for n in lines if n not in learned), key=lambda n: min(lines[n].values()))
+    shown = dict(zip(others, OTHERS, strict=False)) | dict.fromkeys(learned, BLUE)
 
     def paint(axes: Axes) -> None:
-        ends = []
         for name, line in lines.items():
-            colour = shown.get(name, GREY)
             axes.plot(
-                list(line), list(line.values()), marker="o", markersize=3, color=colour,
-                linewidth=2.4 if name in ours else 1.1, alpha=1 if name in shown else 0.5,
+                list(line), list(line.values()), marker="o", markersize=3,
+                color=shown.get(name, GREY), linewidth=2.4 if name in learned else 1.1,
+                alpha=1 if name in shown else 0.5,
             )  # fmt: skip
-            if name in shown:
-                ends.append((list(line.values())[-1], titles.get(name, name), colour))
         log_ticks(axes, ticks, [str(count) for count in ticks])
         axes.set(xlabel="rows of the new task", ylabel="mean error / best method's")
         axes.set_ylim(0.95, min(3.0, axes.get_ylim()[1]))
-        label_ends(axes, ends, 0.065)
+        ends = {name: list(line.values())[-1] for name, line in lines.items() if name in shown}
+        label_ends(axes, [(y, titles(arena)[name], shown[name]) for name, y in ends.items()], 0.065)
 
     return picture(
         "new_tasks",
@@ -226,7 +218,7 @@ def new_tasks(arena: Arena | None) -> Drawing | Text:
 
 def new_leaderboards(arena: Arena | None) -> Folded | Text:
     if arena is None or not arena.new:
-        return missing("New tasks need the arena's second track.")
+        return missing(NO_NEW_TASKS)
     return Folded(
         [
             (
@@ -238,113 +230,111 @@ def new_leaderboards(arena: Arena | None) -> Folded | Text:
     )
 
 
-def by_dataset(arena: Arena | None) -> Folded | Text:
+@_if_run
+def by_dataset(arena: Arena) -> Folded:
     """Every dataset, to be opened: what it is, and every method's error."""
-    if arena is None:
-        return missing(NOT_RUN)
-    titles, ours = _titles(arena), _ours(arena)
-    tables = []
-    for dataset in arena.datasets:
-        found = arena.known.results.get(dataset.name, {})
-        order = sorted(found, key=lambda name: found[name].rank or 0.0)
-        if not order:
-            continue
-        rows = [
-            [
-                Cell(titles.get(name, name)),
-                number(found[name].rmse, None)
-                if found[name].failure is None
-                else Cell("failed", why=found[name].failure or "", chip="bad"),
-                number(found[name].relative, 3),
-                number(found[name].fit_seconds, 1),
-                Cell("–")
-                if found[name].coverage is None
-                else Cell(percent(found[name].coverage or 0.0, 1), found[name].coverage),
-            ]
-            for name in order
-        ]
-        first = titles.get(order[0], order[0])
-        place = next((i + 1 for i, name in enumerate(order) if name in ours), None)
-        tables.append(
-            (
-                f"{dataset.label}: {show(dataset.rows, 0)} rows, "
-                f"{plural(dataset.tasks, 'task')}; best: {first}"
-                + (f"; learned context: place {place}" if place and place > 1 else ""),
-                Table(
-                    f"dataset_{dataset.name.replace('/', '_')}",
-                    f"Task: {dataset.task}; target: {dataset.target}. {dataset.why}",
-                    ("Method", "Error", "/ best", "Fit (s)", "90% intervals cover"),
-                    rows,
-                    marked=[i for i, name in enumerate(order) if name in ours],
-                ),
-            )
-        )
-    return Folded(tables)
-
-
-def losses(arena: Arena | None) -> Table | Text:
-    if arena is None:
-        return missing(NOT_RUN)
-    titles = _titles(arena)
-    labels = {one.name: one.label for one in arena.datasets}
-    rows = [
+    results = arena.known.results
+    return Folded(
         [
-            Cell(labels.get(loss.dataset, loss.dataset)),
-            Cell(loss.track),
-            number(loss.relative, 3),
-            Cell(titles.get(loss.best, loss.best)),
+            _dataset(arena, dataset, results[dataset.name])
+            for dataset in arena.datasets
+            if results.get(dataset.name)
         ]
-        for loss in arena.losses
-    ]
-    return Table(
+    )
+
+
+def _dataset(
+    arena: Arena, dataset: DatasetEntry, found: dict[str, ArenaResult]
+) -> tuple[str, Table]:
+    order = sorted(found, key=lambda name: found[name].rank or 0.0)
+    learned = _places(ours(arena), order)
+    behind = learned and learned[0] > 0
+
+    def error(name: str) -> Cell:
+        failure = found[name].failure
+        return (
+            number(found[name].rmse, None)
+            if failure is None
+            else Cell("failed", why=failure, chip="bad")
+        )
+
+    def coverage(name: str) -> Cell:
+        share = found[name].coverage
+        return DASH if share is None else Cell(percent(share, 1), share)
+
+    summary = (
+        f"{dataset.label}: {show(dataset.rows, 0)} rows, {plural(dataset.tasks, 'task')}; "
+        f"best: {titles(arena)[order[0]]}"
+        + (f"; learned context: place {learned[0] + 1}" if behind else "")
+    )
+    return summary, Table.of(
+        f"dataset_{dataset.name.replace('/', '_')}",
+        f"Task: {dataset.task}; target: {dataset.target}. {dataset.why}",
+        order,
+        {
+            "Method": titles(arena).__getitem__,
+            "Error": error,
+            "/ best": lambda name: number(found[name].relative, 3),
+            "Fit (s)": lambda name: number(found[name].fit_seconds, 1),
+            "90% intervals cover": coverage,
+        },
+        marked=learned,
+    )
+
+
+@_if_run
+def losses(arena: Arena) -> Table:
+    labels = {one.name: one.label for one in arena.datasets}
+    return Table.of(
         "losses",
-        "Datasets on which another method is better." if rows else "No other method is better.",
-        ("Dataset", "Track", "Our error / best", "Best method"),
-        rows,
+        "Datasets on which another method is better."
+        if arena.losses
+        else "No other method is better.",
+        arena.losses,
+        {
+            "Dataset": lambda loss: labels[loss.dataset],
+            "Track": lambda loss: _track(loss.track),
+            "Our error / best": lambda loss: (
+                Cell("failed") if loss.relative is None else number(loss.relative, 3)
+            ),
+            "Best method": lambda loss: titles(arena)[loss.best],
+        },
         sortable=True,
         tall=True,
     )
 
 
-def targets(arena: Arena | None) -> Table | Text:
-    if arena is None:
-        return missing(NOT_RUN)
-    rows = [
-        [
-            Cell(target.what),
-            Cell(target.track),
-            Cell(target.wanted),
-            Cell(target.measured),
-            Cell("met" if target.met else "not met", chip="good" if target.met else "bad"),
-        ]
-        for target in arena.targets
-    ]
-    return Table(
+@_if_run
+def targets(arena: Arena) -> Table:
+    return Table.of(
         "targets",
         "Goals that were set before the test rows were seen.",
-        ("Goal", "Track", "Target", "Measured", "Met"),
-        rows,
+        arena.targets,
+        {
+            "Goal": lambda target: target.what,
+            "Track": lambda target: _track(target.track),
+            "Target": lambda target: target.wanted,
+            "Measured": lambda target: target.measured,
+            "Met": lambda target: (
+                Cell("met", chip="good") if target.met else Cell("not met", chip="bad")
+            ),
+        },
         cards=True,
     )
 
 
-def contestants(arena: Arena | None) -> Table | Text:
-    if arena is None:
-        return missing(NOT_RUN)
-    rows = [
-        [
-            Cell(one.title),
-            Cell(" ".join(filter(None, (one.package, one.version))) or "this library"),
-            Cell(one.note or "–"),
-            number(one.known_splits, 0),
-            number(one.new_splits, 0),
-        ]
-        for one in arena.contestants
-    ]
-    return Table(
+@_if_run
+def contestants(arena: Arena) -> Table:
+    return Table.of(
         "contestants",
         "Every method runs with its defaults and gets the task as its documentation recommends.",
-        ("Method", "Package", "How the task is given", "Splits, known", "Splits, new"),
-        rows,
+        arena.contestants,
+        {
+            "Method": lambda one: one.title,
+            "Package": lambda one: f"{one.package} {one.version}".strip() or "this library",
+            "How the task is given": lambda one: text(one.note),
+            "Splits, known": lambda one: number(one.known_splits, 0),
+            "Splits, new": lambda one: number(one.new_splits, 0),
+        },
         cards=True,
     )

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from pipeline.reporting import numbers
-from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
-from pipeline.reporting.cells import lowest, name_cell, number
+from pipeline.reporting import drawing, numbers
+from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
+from pipeline.reporting.cells import lowest, name_cell, number, text
 from pipeline.reporting.countries import task_name
-from pipeline.reporting.drawing import SEQUENTIAL, axis_label, colour_bar, draw, log_scale
 from pipeline.reporting.formatting import listed, plural
 from pipeline.reporting.labels import (
     LINEAR,
@@ -17,6 +16,7 @@ from pipeline.reporting.labels import (
     PAPERS_MODELS,
     dataset_label,
     model_style,
+    with_unit,
 )
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import NOTHING, Story
@@ -64,51 +64,44 @@ def _of_ours(model: str, found: dict[str, set[str]]) -> str:
 
 
 def table_2(results: Results) -> Table:
-    errors = numbers.base(results)
+    errors, styles = numbers.base(results), list(map(model_style, results.models))
     rows = []
     for dataset in results.datasets:
         found = errors.get(dataset, {})
         best = best_models(found)
         cells = (
             number(
-                found.get(model),
-                3,
-                results.paper.value("base", dataset, model),
-                bold=model in best,
+                found.get(model), 3, results.paper.value("base", dataset, model), bold=model in best
             )
             for model in results.models
         )
-        info = results.info(dataset)
-        rows.append([name_cell(results, dataset), *cells, Cell((info and info.unit) or "–")])
+        rows.append([name_cell(results, dataset), *cells, text(_unit(results, dataset))])
     return Table(
         "table_2",
         "Table 2. Root mean squared error on the test rows. Bold: the lowest of its row, and what "
         "equals it in three decimals. LR and FS ignore the task.",
-        ("Dataset", *(_column(model) for model in results.models), "Unit"),
+        ("Dataset", *(s.label + ("" if s.in_paper else "*") for s in styles), "Unit"),
         rows,
         notes=[
             f"* {style.label}, {style.title}: {NOT_IN_PAPER}. Where it has the lowest error, the "
             "best of the paper's models is bold, too."
-            for style in map(model_style, results.models)
+            for style in styles
             if not style.in_paper
         ],
     )
 
 
-def _column(model: str) -> str:
-    style = model_style(model)
-    return style.label if style.in_paper else f"{style.label}*"
-
-
 def observed_predicted(results: Results, model: str = "lc") -> Drawing | Text:
     """A density rather than dots: some test parts have more than 100,000 rows."""
-    found = {}
-    for dataset in results.datasets:
-        trained = results.read(train.STUDY, dataset, model)
-        info = results.info(dataset)
-        if trained and info:
-            target = f"{info.target}" + (f" ({info.unit})" if info.unit else "")
-            found[results.label(dataset)] = (target, trained.observed_predicted)
+    trained, infos = results.found(train.STUDY, model), results.infos()
+    found = {
+        results.label(dataset): (
+            with_unit(info.target, info.unit),
+            trained[dataset].observed_predicted,
+        )
+        for dataset, info in infos.items()
+        if dataset in trained
+    }
     if not found:
         return missing("Predicted against observed needs results/train.")
 
@@ -119,23 +112,16 @@ def observed_predicted(results: Results, model: str = "lc") -> Drawing | Text:
         for observed, predicted, count in histogram.cells:
             density[predicted, observed] = np.log10(count)
         axes.imshow(
-            density,
-            origin="lower",
-            extent=(low, high, low, high),
-            cmap=SEQUENTIAL,
-            interpolation="nearest",
-            aspect="equal",
-            zorder=2,
-            vmin=0,
-            vmax=top,
-        )
+            density, origin="lower", extent=(low, high, low, high), cmap=drawing.SEQUENTIAL,
+            interpolation="nearest", aspect="equal", zorder=2, vmin=0, vmax=top,
+        )  # fmt: skip
         axes.plot([low, high], [low, high], color=SOFT, linewidth=0.9, linestyle=":", zorder=3)
-        axes.set(xlabel=axis_label(f"observed {target}"), ylabel="predicted")
+        axes.set(xlabel=drawing.axis_label(f"observed {target}"), ylabel="predicted")
 
     most = max(count for _, histogram in found.values() for *_, count in histogram.cells)
     top = float(np.log10(most)) or 1.0
     style = model_style(model)
-    return draw(
+    return drawing.draw(
         f"observed_predicted_{model}",
         f"Predicted against observed values on the test rows, {style.title} ({style.label}) "
         "networks. On the dotted line a prediction is exact.",
@@ -143,7 +129,7 @@ def observed_predicted(results: Results, model: str = "lc") -> Drawing | Text:
         paint,
         size=(2.15, 2.15),
         columns=5,
-        ramp=colour_bar("Test rows in a cell, logarithmic", 1, most),
+        ramp=drawing.colour_bar("Test rows in a cell, logarithmic", 1, most),
         on_white=True,
     )
 
@@ -154,9 +140,8 @@ def task_errors(results: Results) -> Drawing | Text:
     for dataset in results.datasets:
         errors = {model: _task_rmse(results, dataset, model) for model in models}
         values = {m: np.sort(list(by_task.values())) for m, by_task in errors.items() if by_task}
-        info = results.info(dataset)
         if values:
-            found[results.label(dataset)] = ((info and info.unit) or "", values)
+            found[results.label(dataset)] = (_unit(results, dataset), values)
     if not found:
         return missing("Errors by task need results/train and results/linear.")
 
@@ -165,29 +150,28 @@ def task_errors(results: Results) -> Drawing | Text:
         for model, ordered in values.items():
             style = model_style(model)
             share = (np.arange(len(ordered)) + 0.5) / len(ordered)
-            axes.plot(
-                ordered,
-                100 * share,
-                color=style.colour,
-                linestyle="--" if model in LINEAR else "-",
-                label=style.label,
-            )
-        log_scale(axes.xaxis)
+            axes.plot(ordered, 100 * share, color=style.colour, linestyle=_line(model))
+        drawing.log_scale(axes.xaxis)
         axes.set_ylim(0, 100)
-        axes.set(xlabel=f"RMSE of a task{unit and f' ({unit})'}", ylabel="% of tasks below")
+        axes.set(xlabel=with_unit("RMSE of a task", unit), ylabel="% of tasks below")
 
-    return draw(
+    return drawing.draw(
         "task_errors",
         "Test error task by task: the share of the tasks whose error is below the value on the "
         "axis. A line further left is better; a long tail to the right is a few tasks that fail.",
         found,
         paint,
-        legend=[
-            Mark(s.legend, s.colour, line="--" if m in LINEAR else "-")
-            for m in models
-            for s in (model_style(m),)
-        ],
+        legend=[mark for m in models for mark in drawing.legend_of([m], _line(m), marks=False)],
     )
+
+
+def _line(model: str) -> str:
+    return "--" if model in LINEAR else "-"
+
+
+def _unit(results: Results, dataset: str) -> str:
+    info = results.info(dataset)
+    return info.unit if info else ""
 
 
 def worst_tasks(results: Results) -> Table:

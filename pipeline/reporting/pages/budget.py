@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from matplotlib.axes import Axes
 
@@ -11,8 +10,8 @@ from pipeline import checked
 from pipeline.checked import Checked, Count, Error
 from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import number
-from pipeline.reporting.drawing import WIDE, draw, log_scale, picture
-from pipeline.reporting.formatting import percent, plural, show
+from pipeline.reporting.drawing import WIDE, draw, labelled_rows, log_scale, picture
+from pipeline.reporting.formatting import listed, percent, plural, show
 from pipeline.reporting.labels import BLUE, GREEN, ORANGE, PURPLE, dataset_label, model_style
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import Story
@@ -25,7 +24,7 @@ RULES = {
     "two_years": "Blocks of two years",
 }
 RULE_COLOURS = (BLUE, GREEN, PURPLE)
-NOT_MEASURED = "{what} was not measured yet: `python benchmarks/{script}.py` does it."
+C = TypeVar("C", bound=Checked)
 
 
 class BudgetRun(Checked, extra="ignore"):
@@ -88,33 +87,34 @@ class SplitStudy(Checked, extra="ignore"):
 
 def cases(results: Results) -> list[BudgetCase]:
     """Where both budgets were tried."""
-    path, content = _file(results, "paper_budget")
-    found = [checked.parse(path, case, BudgetCase, _remedy(path)) for case in content or ()]
+    found = _parsed(results, "paper_budget", BudgetCase)
     return [case for case in found if OURS in case.runs and PAPER in case.runs]
 
 
 def draws(results: Results) -> list[Draws]:
-    path, content = _file(results, "draws")
-    return [checked.parse(path, case, Draws, _remedy(path)) for case in content or ()]
+    return _parsed(results, "draws", Draws)
 
 
 def split_study(results: Results) -> SplitStudy | None:
-    path, content = _file(results, "inflation_splits")
-    return checked.parse(path, content, SplitStudy, _remedy(path)) if content else None
+    return next(iter(_parsed(results, "inflation_splits", SplitStudy)), None)
+
+
+def _parsed(results: Results, name: str, kind: type[C]) -> list[C]:
+    """What a script of benchmarks/ wrote: one case, or a list of them."""
+    path = results.files.root / "results" / "benchmarks" / f"{name}.json"
+    content = results.benchmark(name) or []
+    remedy = f"restore it with `git checkout {path}`"
+    cases = content if isinstance(content, list) else [content]
+    return [checked.parse(path, case, kind, remedy) for case in cases]
+
+
+def _not_measured(what: str, script: str) -> Text:
+    return missing(f"{what} was not measured yet: `python benchmarks/{script}.py` does it.")
 
 
 def _name(dataset: str, model: str, fraction: float) -> str:
     share = "" if fraction == 1 else f", {percent(fraction)} of the rows"
     return f"{dataset_label(dataset)}, {model_style(model).label}{share}"
-
-
-def _file(results: Results, name: str) -> tuple[Path, Any]:
-    path = results.files.root / "results" / "benchmarks" / f"{name}.json"
-    return path, results.benchmark(name)
-
-
-def _remedy(path: Path) -> str:
-    return f"restore it with `git checkout {path}`"
 
 
 def story(results: Results) -> Story:
@@ -142,12 +142,12 @@ def _verdict(study: SplitStudy) -> str:
     for rule, models in study.rules.items():
         name, found = max(models.items(), key=lambda model: abs(model[1].deviations))
         parts.append(
-            f"{show(abs(found.deviations), 1)} by {RULES.get(rule, rule).lower()} "
+            f"{show(abs(found.deviations), 1)} with {RULES.get(rule, rule).lower()} as test rows "
             f"({model_style(name).label})"
         )
     return (
-        "On Inflation the paper's errors are off the mean over splits by up to so many standard "
-        f"deviations: {'; '.join(parts)}."
+        "On Inflation, the largest distance of the paper's errors from our mean over many splits "
+        f"is, in standard deviations, {listed(parts)}."
     )
 
 
@@ -157,44 +157,37 @@ def _range(changes: list[float]) -> str:
 
 
 def trainings(results: Results) -> Table | Text:
-    rows = [
-        [
-            Cell(case.name),
-            Cell(name.replace(OURS, "ours", 1).replace(PAPER, "the paper's", 1)),
-            number(run.width, 0),
-            number(case.error(name), 3, case.paper_prints),
-            number(case.error(name) / case.paper_prints, 2),
-            number(run.train_rmse, 3),
-            Cell(f"{show(run.epochs, 0)} × {show(run.batches, 0)}"),
-            number(run.cpu_seconds, 0),
-        ]
-        for case in cases(results)
-        for name, run in case.runs.items()
-    ]
-    if not rows:
-        return missing(NOT_MEASURED.format(what="The effect of the budget", script="paper_budget"))
+    found = [(case, *run) for case in cases(results) for run in case.runs.items()]
+    if not found:
+        return _not_measured("The effect of the budget", "paper_budget")
     return Table(
         "trainings",
         "The same settings and seed on two budgets; what else differs is said. Errors are in the "
         "units of Table 2 (all rows) or of Table 4 (a share of them).",
         (
-            "Network",
-            "Budget",
-            "Width",
-            "Test error",
-            "Ours / paper's",
-            "Training error",
-            "Epochs × batches",
-            "Seconds",
+            *("Network", "Budget", "Width", "Test error", "Ours / paper's", "Training error"),
+            *("Epochs × batches", "Seconds"),
         ),
-        rows,
+        [
+            [
+                Cell(case.name),
+                Cell(name.replace(OURS, "ours", 1).replace(PAPER, "the paper's", 1)),
+                number(run.width, 0),
+                number(case.error(name), 3, case.paper_prints),
+                number(case.error(name) / case.paper_prints, 2),
+                number(run.train_rmse, 3),
+                Cell(f"{show(run.epochs, 0)} × {show(run.batches, 0)}"),
+                number(run.cpu_seconds, 0),
+            ]
+            for case, name, run in found
+        ],
     )
 
 
 def figure(results: Results) -> Drawing | Text:
     found = cases(results)
     if not found:
-        return missing(NOT_MEASURED.format(what="The effect of the budget", script="paper_budget"))
+        return _not_measured("The effect of the budget", "paper_budget")
 
     def paint(axes: Axes) -> None:
         for place, case in enumerate(found):
@@ -203,9 +196,7 @@ def figure(results: Results) -> Drawing | Text:
             axes.plot(ours, place, "o", color=BLUE)
             axes.plot(paper, place, "D", color=ORANGE)
         axes.axvline(1, color=SOFT, linewidth=0.9, linestyle=":")
-        axes.set_yticks(range(len(found)), [case.name for case in found])
-        axes.set_ylim(len(found) - 0.5, -0.5)
-        axes.grid(axis="y", visible=False)
+        labelled_rows(axes, [case.name for case in found])
         log_scale(axes.xaxis)
         axes.set_xlabel("error / the error that the paper prints")
 
@@ -220,26 +211,25 @@ def figure(results: Results) -> Drawing | Text:
 
 
 def draws_table(results: Results) -> Table | Text:
-    rows = [
-        [
-            Cell(_name(case.dataset, case.model, case.fraction)),
-            number(case.paper, 3),
-            number(case.ours, 3),
-            number(min(case.errors), 3),
-            number(max(case.errors), 3),
-            number(len(case.errors), 0),
-            Cell("yes" if min(case.errors) <= case.paper <= max(case.errors) else "no"),
-        ]
-        for case in draws(results)
-    ]
-    if not rows:
-        return missing(NOT_MEASURED.format(what="The luck of the rows", script="draws"))
-    return Table(
+    found = draws(results)
+    if not found:
+        return _not_measured("The luck of the rows", "draws")
+    return Table.of(
         "draws",
         "The same settings, budget and seed on other draws of the rows; of the synthetic datasets, "
         "of the data. The study's own draw is the first of them.",
-        ("Network", "Paper", "Ours", "Lowest", "Highest", "Draws", "Paper's among them"),
-        rows,
+        found,
+        {
+            "Network": lambda case: _name(case.dataset, case.model, case.fraction),
+            "Paper": lambda case: number(case.paper, 3),
+            "Ours": lambda case: number(case.ours, 3),
+            "Lowest": lambda case: number(min(case.errors), 3),
+            "Highest": lambda case: number(max(case.errors), 3),
+            "Draws": lambda case: number(len(case.errors), 0),
+            "Paper's among them": lambda case: (
+                "yes" if min(case.errors) <= case.paper <= max(case.errors) else "no"
+            ),
+        },
         cards=True,
     )
 
@@ -247,43 +237,34 @@ def draws_table(results: Results) -> Table | Text:
 def splits_table(results: Results) -> Table | Text:
     study = split_study(results)
     if study is None:
-        return missing(
-            NOT_MEASURED.format(what="The effect of the split", script="inflation_splits")
-        )
-    rows = [
-        [
-            Cell(model_style(model).label),
-            Cell(RULES.get(rule, rule)),
-            number(found.splits, 0),
-            number(found.mean, 2, found.paper),
-            number(found.std, 2),
-            number(found.deviations, 1),
-        ]
-        for rule, models in study.rules.items()
-        for model, found in models.items()
-    ]
+        return _not_measured("The effect of the split", "inflation_splits")
+    found = [(rule, *model) for rule, models in study.rules.items() for model in models.items()]
     return Table(
         "splits",
         "Inflation: test errors over many splits by several rules. Years and quarters give the "
         "paper's counts of rows, blocks of two years give 28 test rows more.",
         (
-            "Model",
-            "Test rows",
-            "Splits",
-            "Mean error",
-            "Standard deviation",
+            *("Model", "Test rows", "Splits", "Mean error", "Standard deviation"),
             "Paper, in deviations from the mean",
         ),
-        rows,
+        [
+            [
+                Cell(model_style(model).label),
+                Cell(RULES.get(rule, rule)),
+                number(errors.splits, 0),
+                number(errors.mean, 2, errors.paper),
+                number(errors.std, 2),
+                number(errors.deviations, 1),
+            ]
+            for rule, model, errors in found
+        ],
     )
 
 
 def splits_figure(results: Results) -> Drawing | Text:
     study = split_study(results)
     if study is None:
-        return missing(
-            NOT_MEASURED.format(what="The effect of the split", script="inflation_splits")
-        )
+        return _not_measured("The effect of the split", "inflation_splits")
     models = list({model: None for by_model in study.errors.values() for model in by_model})
 
     def paint(axes: Axes, model: str) -> None:

@@ -34,19 +34,16 @@ def counted(check: Check, kind: Kind = "result") -> str:
 
 
 def story(check: Check) -> Story:
-    found = counts(check.numbers)
-    judged = sum(found.values()) - found["not comparable"] - found["missing"]
-    agree = found["matches"] + found["better"]
     unexplained, same = len(check.unexplained), sum(bool(c.same_as) for c in check.numbers)
-    agreeing = sum(ranking.agrees for ranking in check.rankings)
     return Story(
-        f"{agree} of {judged} comparable results match the paper or are better"
-        if judged
+        f"{check.agreeing} of {check.judged} comparable results match the paper or are better"
+        if check.judged
         else "No result can be compared yet",
-        f"Tables 1 to 6 print {len(check.numbers)} numbers. Of {sum(found.values())} results, "
-        f"{counted(check)}; {same} more are networks of Table 2 that Table 4 repeats. Sizes, "
-        f"ranges and restarts are inputs, not results: {counted(check, 'input')}. In Table 3 the "
-        f"networks rank as in the paper on {agreeing} of {plural(len(check.rankings), 'dataset')}. "
+        f"Tables 1 to 6 print {len(check.numbers)} numbers. Of {sum(check.results.values())} "
+        f"results, {counted(check)}; {same} more are networks of Table 2 that Table 4 repeats. "
+        f"Sizes, ranges and restarts are inputs, not results: {counted(check, 'input')}. In "
+        f"Table 3 the networks rank as in the paper on {check.agreeing_rankings} of "
+        f"{plural(len(check.rankings), 'dataset')}. "
         + (
             f"{plural(unexplained, 'number is', 'numbers are')} better, worse or different beyond "
             "tolerance and not explained yet."
@@ -77,24 +74,28 @@ def all_numbers(results: Results, check: Check) -> Table:
         size = abs((compared.ratio or 1.0) - 1.0)
         return order.index(compared.verdict), -size
 
-    return Table(
+    def dataset(compared: Compared) -> Cell:
+        label = HYPERPARAMETERS.get(compared.row) or results.label(compared.row)
+        return Cell(label, address=f"data.html#{compared.row}" if "†" in label else "")
+
+    return Table.of(
         "numbers",
         "Every number of Tables 1 to 6, differences first. A verdict opens to show its reason. "
         "Errors of Table 2 are also shown relative to the linear mixed model's (LME) on the same "
         "rows, which takes out the effect of the split.",
-        (
-            "Verdict",
-            "Table",
-            "Dataset",
-            "Cell",
-            "Ours",
-            "Paper",
-            "Ratio",
-            "Allowed ±",
-            "Ours / LME",
-            "Paper / LME",
-        ),
-        [_row(results, compared) for compared in sorted(check.numbers, key=key)],
+        sorted(check.numbers, key=key),
+        {
+            "Verdict": verdict_cell,
+            "Table": lambda one: table_number(results, one),
+            "Dataset": dataset,
+            "Cell": column_label,
+            "Ours": lambda one: number(one.ours, decimals(one)),
+            "Paper": lambda one: number(one.paper, decimals(one)),
+            "Ratio": lambda one: number(one.ratio, 2),
+            "Allowed ±": lambda one: Cell(short(one.allowed), one.allowed),
+            "Ours / LME": lambda one: number(one.by_lme, 3),
+            "Paper / LME": lambda one: number(one.paper_by_lme, 3),
+        },
         filters=(
             Filter("table", "Table", 1),
             Filter("dataset", "Dataset", 2),
@@ -106,36 +107,21 @@ def all_numbers(results: Results, check: Check) -> Table:
     )
 
 
-def _row(results: Results, compared: Compared) -> list[Cell]:
-    row = HYPERPARAMETERS.get(compared.row) or results.label(compared.row)
-    marked = "†" in row
-    table = results.paper.tables[compared.table].title.partition(":")[0]
-    why = explanation(compared)
-    tone = TONES.get(compared.verdict, "grey")
-    return [
-        Cell(compared.verdict, chip=tone, why=why, kind=compared.verdict),
-        Cell(table),
-        Cell(row, address=f"data.html#{compared.row}" if marked else "", kind=row),
-        Cell(column_label(compared)),
-        number(compared.ours, decimals(compared)),
-        number(compared.paper, decimals(compared)),
-        number(compared.ratio, 2),
-        Cell(short(compared.allowed), compared.allowed),
-        number(compared.by_lme, 3),
-        number(compared.paper_by_lme, 3),
-    ]
+def verdict_cell(compared: Compared) -> Cell:
+    """It opens to the note with its evidence, and why the tolerance is what it is."""
+    evidence = f"Evidence: {compared.command}." if compared.command else ""
+    why = " ".join(filter(None, (compared.note, evidence, compared.reason)))
+    return Cell(compared.verdict, chip=TONES.get(compared.verdict, "grey"), why=why)
+
+
+def table_number(results: Results, compared: Compared) -> str:
+    return results.paper.tables[compared.table].title.partition(":")[0]
 
 
 def decimals(compared: Compared) -> int | None:
     """Counts are shown in full, everything else with three digits."""
     both = (compared.ours or 0.0, compared.paper)
     return 0 if all(float(value).is_integer() for value in both) else None
-
-
-def explanation(compared: Compared) -> str:
-    """The note with its evidence, and why the tolerance is what it is."""
-    evidence = f"Evidence: {compared.command}." if compared.command else ""
-    return " ".join(filter(None, (compared.note, evidence, compared.reason)))
 
 
 def column_label(compared: Compared) -> str:
@@ -165,29 +151,19 @@ def sentences(check: Check) -> Table:
             ("all", outcome_counts(check.sentences, every=True)),
         )
     )
-    return Table(
+    return Table.of(
         "sentences",
         "The paper's sentences as checks, applied to our numbers and to those that the paper "
         f"prints. {counted}",
-        (
-            "Section",
-            "The paper says",
-            "Comparable datasets",
-            "All datasets",
-            "Evidence here",
-            "How it is tested",
-        ),
-        [
-            [
-                Cell(judged.sentence.section),
-                Cell(f"“{judged.sentence.quote}”"),
-                _outcome(judged.comparable),
-                _outcome(judged.every),
-                text(judged.ours.evidence),
-                Cell(judged.sentence.criterion),
-            ]
-            for judged in check.sentences
-        ],
+        check.sentences,
+        {
+            "Section": lambda judged: judged.sentence.section,
+            "The paper says": lambda judged: f"“{judged.sentence.quote}”",
+            "Comparable datasets": lambda judged: _outcome(judged.comparable),
+            "All datasets": lambda judged: _outcome(judged.every),
+            "Evidence here": lambda judged: text(judged.ours.evidence),
+            "How it is tested": lambda judged: judged.sentence.criterion,
+        },
         cards=True,
     )
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from learned_context.errors import UserError
 from pipeline.datasets.sources import Edition
 from pipeline.datasets.sources import load as load_sources
 from pipeline.reporting import numbers
-from pipeline.reporting.blocks import ENVIRONMENT, Cell, Table
+from pipeline.reporting.blocks import Block, Cell, Table
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.formatting import listed, percent, plural, show
 from pipeline.reporting.labels import LINEAR, dataset_label, model_style
 from pipeline.reporting.numbers import properties
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import Story
-from pipeline.studies import clean, train
+from pipeline.studies import clean
 from pipeline.tables.description import TableDescription
 
 COLUMNS = {
@@ -29,34 +30,27 @@ COLUMNS = {
 
 
 def story(results: Results) -> Story:
-    infos = {d: results.info(d) for d in results.datasets}
-    known = {d: info for d, info in infos.items() if info}
+    known = results.infos()
     same = [d for d in known if not results.difference(d)]
     comparable = [d for d in known if d not in same and known[d].comparable]
-    other = [dataset_label(d) for d in known if d not in same and not known[d].comparable]
-    answer = (
+    other = [d for d in known if d not in same and not known[d].comparable]
+    limit = results.settings.params.leak_share
+    leaks = [d for d, info in known.items() if _leak_share(info) > limit]
+    title = f"{len(same) + len(comparable)} of {plural(len(known), 'dataset')} can be compared"
+    if leaks:
+        share, name = percent(_leak_share(known[leaks[0]])), dataset_label(leaks[0])
+        title = f"{share} of {name}’ test rows are in its training file"
+    return Story(
+        title,
         f"{plural(len(same), 'dataset is', 'datasets are')} the paper's own file or generated as "
         f"it says. {plural(len(comparable), 'is', 'are')} rebuilt closely enough for a comparison"
-        + (f" ({listed([dataset_label(d) for d in comparable])})" if comparable else "")
-        + f". {plural(len(other), 'is', 'are')} different data{_in(other)} and not compared with "
-        "the paper."
+        f"{_in(comparable)}. {plural(len(other), 'is', 'are')} different data{_in(other)} and not "
+        "compared with the paper.",
     )
-    leaks = [
-        d for d, info in known.items() if _leak_share(info) > results.settings.params.leak_share
-    ]
-    if leaks:
-        info = known[leaks[0]]
-        title = (
-            f"{percent(_leak_share(info))} of {dataset_label(leaks[0])}’ test rows are in its "
-            "training file"
-        )
-    else:
-        title = f"{len(same) + len(comparable)} of {plural(len(known), 'dataset')} can be compared"
-    return Story(title, answer)
 
 
-def _in(names: list[str]) -> str:
-    return f" ({listed(names)})" if names else ""
+def _in(datasets: list[str]) -> str:
+    return f" ({listed([dataset_label(dataset) for dataset in datasets])})" if datasets else ""
 
 
 def _leak_share(info: TableDescription) -> float:
@@ -74,32 +68,21 @@ class GlossaryEntry:
 
 
 @dataclass(frozen=True)
-class Glossary:
+class Glossary(Block):
+    template = "glossary.html"
+
     entries: Sequence[GlossaryEntry]
-
-    def html(self, folder: str = "") -> str:
-        return _GLOSSARY.render(entries=self.entries)
-
-    _repr_html_ = html
 
 
 def glossary(results: Results) -> Glossary:
     """Of every dataset: where it comes from, how it differs from the paper's, what that does."""
     sources = _sources(results)
-    return Glossary(
-        [
-            GlossaryEntry(
-                dataset,
-                results.label(dataset),
-                info,
-                results.difference(dataset),
-                _effect(results, dataset, info),
-                sources.get(dataset),
-            )
-            for dataset in results.datasets
-            if (info := results.info(dataset))
-        ]
-    )
+    entries = []
+    for dataset, info in results.infos().items():
+        label, difference = results.label(dataset), results.difference(dataset)
+        effect, source = _effect(results, dataset, info), sources.get(dataset)
+        entries.append(GlossaryEntry(dataset, label, info, difference, effect, source))
+    return Glossary(entries)
 
 
 def _effect(results: Results, dataset: str, info: TableDescription) -> str:
@@ -113,17 +96,9 @@ def _effect(results: Results, dataset: str, info: TableDescription) -> str:
         if model in errors and printed:
             style = model_style(model)
             parts.append(f"{style.label} {show(errors[model])} (paper {show(printed)})")
-    said = (
-        f"The linear models, which need no tuning, have the errors {listed(parts)}. "
-        if parts
-        else ""
-    )
-    standing = (
-        "Its numbers are compared with the paper's."
-        if info.comparable
-        else "Its numbers are not compared with the paper's."
-    )
-    return said + standing
+    said = f"The linear models, which need no tuning, have the errors {listed(parts)}. "
+    compared = "compared" if info.comparable else "not compared"
+    return (said if parts else "") + f"Its numbers are {compared} with the paper's."
 
 
 def _sources(results: Results) -> dict[str, Edition]:
@@ -132,128 +107,93 @@ def _sources(results: Results) -> dict[str, Edition]:
     except UserError:  # a report can be made without the list of sources
         return {}
     found = {}
-    for dataset in results.datasets:
-        info = results.info(dataset)
-        try:
-            if info:
-                found[dataset] = sources.edition(dataset, info.edition)
-        except UserError:  # a user's own dataset
-            continue
+    for dataset, info in results.infos().items():
+        with suppress(UserError):  # a user's own dataset
+            found[dataset] = sources.edition(dataset, info.edition)
     return found
 
 
 def table_1(results: Results) -> Table:
-    rows = []
-    for dataset in results.datasets:
-        found = properties(results.info(dataset))
-        cells = (
-            number(found.get(c), decimals, results.paper.value("datasets", dataset, c))
-            for c, (_, decimals) in COLUMNS.items()
+    def cell(column: str, decimals: int) -> Callable[[str], Cell]:
+        return lambda dataset: number(
+            properties(results.info(dataset)).get(column),
+            decimals,
+            results.paper.value("datasets", dataset, column),
         )
-        rows.append([name_cell(results, dataset), *cells])
-    return Table(
+
+    return Table.of(
         "table_1",
         "Table 1. The datasets: features, tasks, rows, and the standard deviation of the target.",
-        ("Dataset", *(label for label, _ in COLUMNS.values())),
-        rows,
+        results.datasets,
+        {"Dataset": lambda dataset: name_cell(results, dataset)}
+        | {label: cell(column, decimals) for column, (label, decimals) in COLUMNS.items()},
     )
 
 
 def hashes(results: Results) -> Table:
-    rows = []
-    for dataset in results.datasets:
-        info = results.info(dataset)
-        if info is None:
-            continue
-        for name, digest in info.raw.items():
-            rows.append([name_cell(results, dataset), Cell(f"raw: {name}"), _hash(digest)])
-        rows.append([name_cell(results, dataset), Cell("table"), _hash(info.content_sha256)])
-    return Table(
+    found = [
+        (dataset, what, digest)
+        for dataset, info in results.infos().items()
+        for what, digest in (
+            *((f"raw: {name}", digest) for name, digest in info.raw.items()),
+            ("table", info.content_sha256),
+        )
+    ]
+    return Table.of(
         "hashes",
         "SHA-256 of every raw file, and of the prepared table's values with all its splits.",
-        ("Dataset", "What", "SHA-256"),
-        rows,
+        found,
+        {
+            "Dataset": lambda row: name_cell(results, row[0]),
+            "What": lambda row: row[1],
+            "SHA-256": lambda row: Cell(row[2], style="hash"),
+        },
         cards=True,
     )
 
 
-def _hash(digest: str) -> Cell:
-    return Cell(digest, style="hash")
-
-
 def leakage(results: Results) -> Table:
-    rows = []
-    for dataset in results.datasets:
-        info = results.info(dataset)
-        if info is None:
-            continue
-        rows.append(
-            [
-                name_cell(results, dataset),
-                number(info.rows.leaked, 0),
-                number(info.rows.test, 0),
-                Cell(percent(_leak_share(info), 1), _leak_share(info)),
-            ]
-        )
-    return Table(
+    infos = results.infos()
+    return Table.of(
         "leakage",
         "Test rows whose features and task also appear in the training data. A few equal rows can "
         "be an accident of coarse features; where they are more than "
         f"{percent(results.settings.params.leak_share)} of the test rows, the networks are trained "
         "again without them.",
-        ("Dataset", "Rows in both parts", "Test rows", "Share of the test rows"),
-        rows,
+        infos,
+        {
+            "Dataset": lambda dataset: name_cell(results, dataset),
+            "Rows in both parts": lambda dataset: number(infos[dataset].rows.leaked, 0),
+            "Test rows": lambda dataset: number(infos[dataset].rows.test, 0),
+            "Share of the test rows": lambda dataset: Cell(
+                percent(_leak_share(infos[dataset]), 1), _leak_share(infos[dataset])
+            ),
+        },
     )
 
 
 def clean_errors(results: Results) -> Table:
-    rows = []
-    for dataset in results.datasets:
-        result = results.read(clean.STUDY, dataset)
-        for model, outcome in (result.models if result else {}).items():
-            base = results.read(train.STUDY, dataset, model)
-            rows.append(
-                [
-                    name_cell(results, dataset),
-                    Cell(model_style(model).label),
-                    number(
-                        base.rmse if base else None,
-                        3,
-                        results.paper.value("base", dataset, model),
-                    ),
-                    number(outcome.rmse, 3),
-                    number(outcome.rmse / base.rmse if base else None, 2),
-                ]
-            )
+    errors = numbers.base(results)
+    trained_again = [
+        (dataset, model, errors.get(dataset, {}).get(model), outcome.rmse)
+        for dataset, result in results.found(clean.STUDY).items()
+        for model, outcome in result.models.items()
+    ]
     return Table(
         "clean",
         "Errors on the same test rows: networks trained on the official split, and networks "
         "trained without the leaked rows."
-        if rows
+        if trained_again
         else "No dataset here has such a leak: nothing was trained again.",
         ("Dataset", "Model", "Official split", "Without the leaked rows", "Ratio"),
-        rows,
+        [
+            [
+                name_cell(results, dataset),
+                Cell(model_style(model).label),
+                number(official, 3, results.paper.value("base", dataset, model)),
+                number(without, 3),
+                number(without / official if official else None, 2),
+            ]
+            for dataset, model, official, without in trained_again
+        ],
     )
-
-
-_GLOSSARY = ENVIRONMENT.from_string(
-    """\
-{% for one in entries %}
-<section class="dataset" id="{{ one.name }}">
-<h3>{{ one.label }}</h3>
-<p>{{ one.info.tasks | length }} tasks (each a {{ one.info.task }}), \
-{{ one.info.features | length }} feature{{ "s" if one.info.features | length != 1 }}; target: \
-{{ one.info.target }}{% if one.info.unit %} ({{ one.info.unit }}){% endif %}. Edition \
-<code>{{ one.info.edition }}</code>{% if not one.difference %}: the paper's data{% endif %}.</p>
-{% if one.difference %}
-<p><b>What differs.</b> {{ one.difference }}</p>
-<p><b>Effect.</b> {{ one.effect }}</p>
-{% endif %}
-{% if one.source %}
-<p class="files">{{ one.source.citation }}{% if one.source.licence %}. Licence: \
-{{ one.source.licence }}.{% endif %}</p>
-{% endif %}
-</section>
-{% endfor %}
-"""
-)

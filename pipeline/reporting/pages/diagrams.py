@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 
@@ -43,21 +45,12 @@ def _residual_block(axes: Axes) -> None:
 
 
 def architectures(paper: Paper) -> Drawing:
+    one_hot, learned = "$c_j$", r"$\beta_j$"
     cases = {
-        "a) Last layer, one-hot": (r"$\mathbf{R}^{d_x} \to \mathbf{R}^{m}$", "$c_j$", True, GREEN),
-        "b) Last layer, β": (
-            r"$\mathbf{R}^{d_x} \to \mathbf{R}^{d_\beta}$",
-            r"$\beta_j$",
-            True,
-            GREEN,
-        ),
-        "c) Context sensitive": (r"$\mathbf{R}^{d_x + m} \to \mathbf{R}$", "$c_j$", False, ORANGE),
-        "d) Learned context": (
-            r"$\mathbf{R}^{d_x + d_\beta} \to \mathbf{R}$",
-            r"$\beta_j$",
-            False,
-            BLUE,
-        ),
+        "a) Last layer, one-hot": ("{d_x}", "{m}", one_hot, True, GREEN),
+        "b) Last layer, β": ("{d_x}", r"{d_\beta}", learned, True, GREEN),
+        "c) Context sensitive": ("{d_x + m}", "", one_hot, False, ORANGE),
+        "d) Learned context": (r"{d_x + d_\beta}", "", learned, False, BLUE),
     }
     return draw(
         "architectures",
@@ -75,8 +68,9 @@ def architectures(paper: Paper) -> Drawing:
     )
 
 
-def _architecture(axes: Axes, case: tuple[str, str, bool, str]) -> None:
-    mapping, task, at_end, colour = case
+def _architecture(axes: Axes, case: tuple[str, str, str, bool, str]) -> None:
+    inputs, outputs, task, at_end, colour = case
+    mapping = rf"$\mathbf{{R}}^{inputs} \to \mathbf{{R}}{outputs and '^'}{outputs}$"
     _canvas(axes, (-1.6, 5.4), (-0.3, 2.1))
     _box(axes, (0, 0), 2.6, 1, mapping)
     if at_end:
@@ -109,15 +103,5 @@ def _box(axis: Axes, corner: Point, width: float, height: float, text: str) -> N
 
 
 def _arrow(axis: Axes, start: Point, end: Point, colour: str = BLACK) -> None:
-    axis.add_patch(
-        FancyArrowPatch(
-            start,
-            end,
-            arrowstyle="-|>",
-            mutation_scale=9,
-            shrinkA=0,
-            shrinkB=0,
-            color=colour,
-            linewidth=1.2,
-        )
-    )
+    style: Any = {"arrowstyle": "-|>", "mutation_scale": 9, "shrinkA": 0, "shrinkB": 0}
+    axis.add_patch(FancyArrowPatch(start, end, color=colour, linewidth=1.2, **style))

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from pipeline.reporting import numbers
+from pipeline.reporting import drawing, numbers
 from pipeline.reporting.blocks import Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
-from pipeline.reporting.drawing import (
-    SEQUENTIAL,
-    draw,
-    label_ends,
-    log_ticks,
-    reference_line,
-)
 from pipeline.reporting.formatting import plural
 from pipeline.reporting.labels import BLUE, ORANGE, model_style
 from pipeline.reporting.results import Results
@@ -39,25 +34,22 @@ Betas = dict[str, list[float]]
 
 def needed(results: Results) -> dict[str, dict[str, int]]:
     """dataset -> model -> the fewest task parameters within 5% of the better network's best."""
+    both, *_ = numbers.lc_and_ll(numbers.dimension(results))
     found: dict[str, dict[str, int]] = {}
-    for dataset, models in numbers.dimension(results).items():
-        if "lc" in models and "ll" in models:
-            limit = NEAR_BEST * min(min(models[m].values()) for m in ("lc", "ll"))
-            most = max(max(models[m]) for m in ("lc", "ll"))
-            found[dataset] = {
-                m: min((d for d, error in models[m].items() if error <= limit), default=2 * most)
-                for m in ("lc", "ll")
-            }
+    for dataset, models in both.items():
+        limit = NEAR_BEST * min(min(models[m].values()) for m in ("lc", "ll"))
+        most = max(max(models[m]) for m in ("lc", "ll"))
+        found[dataset] = {
+            m: min((d for d, error in models[m].items() if error <= limit), default=2 * most)
+            for m in ("lc", "ll")
+        }
     return found
 
 
 def story(results: Results) -> Story:
-    found = numbers.dimension(results)
-    both = {d: m for d, m in found.items() if "lc" in m and "ll" in m}
+    both, fewest, better = numbers.lc_and_ll(numbers.dimension(results))
     if not both:
         return Story("Task dimension", NOTHING)
-    fewest = {d: min(set(m["lc"]) & set(m["ll"])) for d, m in both.items()}
-    better = [d for d, m in both.items() if m["lc"][fewest[d]] < m["ll"][fewest[d]]]
     count = needed(results)
     fewer = [d for d, row in count.items() if row["lc"] < row["ll"]]
     more = [d for d, row in count.items() if row["lc"] > row["ll"]]
@@ -103,27 +95,20 @@ def errors_figure(results: Results) -> Drawing | Text:
         return missing("The error by task dimension needs results/dimension and results/train.")
 
     def paint(axes: Axes, models: Curves) -> None:
-        for model, errors in models.items():
-            style = model_style(model)
-            axes.plot(list(errors), list(errors.values()), marker=style.marker, color=style.colour)
-        reference_line(axes)
+        drawing.plot_models(axes, models)
+        drawing.reference_line(axes)
         ticks = sorted({count for errors in models.values() for count in errors})
-        log_ticks(axes, ticks, [str(tick) for tick in ticks])
+        drawing.log_ticks(axes, ticks, [str(tick) for tick in ticks])
         axes.set(xlabel="task parameters", ylabel="error / LC's in Table 2")
-        label_ends(
-            axes,
-            [(list(e.values())[-1], model_style(m).label, model_style(m).colour)
-             for m, e in models.items()],
-        )  # fmt: skip
+        drawing.label_models(axes, models)
 
-    styles = [model_style(model) for model in results.taking_part(dimension.STUDY)]
-    return draw(
+    return drawing.draw(
         "errors_by_dimension_figure",
         "Test error as a function of the number of task parameters, relative to the LC network of "
         "Table 2 (the dotted line at one).",
         found,
         paint,
-        legend=[Mark(s.legend, s.colour, s.marker, "-") for s in styles],
+        legend=drawing.legend_of(results.taking_part(dimension.STUDY)),
         paper=results.paper.figure("dimension"),
         compared="the same quantities, axes and colours; the paper prints no numbers, so only the "
         "shapes can be compared.",
@@ -143,22 +128,15 @@ def sine_and_line(results: Results) -> Drawing | Text:
             if scalar:
                 axes.hist([beta[0] for beta in shown], bins=edges, color=colour, alpha=0.65)
             else:
-                axes.scatter(
-                    [beta[0] for beta in shown],
-                    [beta[1] for beta in shown],
-                    color=colour,
-                    marker=marker,
-                    s=22,
-                    alpha=0.8,
-                    linewidths=0,
-                )
+                x, y = np.array(shown).reshape(-1, 2).T
+                axes.scatter(x, y, color=colour, marker=marker, s=22, alpha=0.8, linewidths=0)
         if scalar:
             axes.set(xlabel="task parameter β", ylabel="tasks")
             axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
         else:
             axes.set(xlabel="task parameter β₁", ylabel="task parameter β₂")
 
-    return draw(
+    return drawing.draw(
         "sine_and_line",
         "Task parameters of the Sine and line data by the kind of task, of LC networks with one "
         "parameter for each task (a histogram) and with two.",
@@ -178,29 +156,23 @@ def sine_and_line_truth(results: Results) -> Drawing | Text:
     tasks, _, two = _sine_and_line(results)
     if not (tasks and two):
         return missing("The functions' own parameters need Sine and line in the dimension study.")
-    everything = np.array(list(two.values()))
 
     def paint(axes: Axes, parameter: str) -> None:
         kind, _ = TRUE_PARAMETERS[parameter]
         names = [task for task in two if _kind(tasks, task) == kind]
         values = [getattr(tasks[name], parameter) for name in names]
-        axes.scatter(everything[:, 0], everything[:, 1], color=GRID, s=10, linewidths=0)
-        dots = axes.scatter(
-            [two[n][0] for n in names],
-            [two[n][1] for n in names],
-            c=values,
-            cmap=SEQUENTIAL,
-            marker=KINDS[kind][1],
-            s=24,
-            linewidths=0,
-        )
+        x, y = np.array(list(two.values())).T
+        axes.scatter(x, y, color=GRID, s=10, linewidths=0)
+        x, y = np.array([two[name] for name in names]).reshape(-1, 2).T
+        style: Any = {"cmap": drawing.SEQUENTIAL, "marker": KINDS[kind][1], "s": 24}
+        dots = axes.scatter(x, y, c=values, linewidths=0, **style)
         figure = axes.get_figure()
         assert figure is not None
         bar = figure.colorbar(dots, ax=axes, location="bottom", shrink=0.9, aspect=25)
         bar.ax.xaxis.set_major_locator(MaxNLocator(4))
         axes.set(xlabel="β₁", ylabel="β₂")
 
-    return draw(
+    return drawing.draw(
         "sine_and_line_truth",
         "The two task parameters of the figure above, coloured by the parameters of the functions "
         "that made the data. Tasks of the other kind are pale. The phase is periodic, so its "
@@ -222,8 +194,6 @@ def _kind(tasks: dict[str, TaskDescription], task: str) -> str | None:
 
 
 def _sine_and_line(results: Results) -> tuple[dict[str, TaskDescription], Betas, Betas]:
-    if "sine_and_line" not in results.datasets:
-        return {}, {}, {}
     info = results.info("sine_and_line")
     one, two = (numbers.task_parameters(results, "sine_and_line", count) for count in (1, 2))
-    return (info.tasks if info else {}), one, two
+    return dict(info.tasks) if info else {}, one, two

@@ -13,13 +13,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
+from pipeline.reporting.blocks import Drawing, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.countries import task_name
 from pipeline.reporting.drawing import Ramp, draw, shade, shades
 from pipeline.reporting.explorer import Explorer
 from pipeline.reporting.formatting import plural, show
-from pipeline.reporting.labels import BLUE, GREEN, ORANGE, feature_label
+from pipeline.reporting.labels import BLUE, GREEN, ORANGE, feature_label, with_unit
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import NOTHING, Story
 from pipeline.studies import dimension, illustrate
@@ -50,6 +50,23 @@ class TaskMap:
     @property
     def errors(self) -> list[float | None]:
         return [self.network.task_rmse.get(task) for task in self.beta]
+
+    @property
+    def worst(self) -> int:
+        """The task with the highest error."""
+        return max(range(len(self.beta)), key=lambda task: self.errors[task] or 0.0)
+
+    def task_name(self, task: int | np.integer) -> str:
+        return task_name(self.dataset, list(self.beta)[task])
+
+    def distances(self) -> np.ndarray:
+        """Of every task from every other, in the network's first layer."""
+        beta = np.array(list(self.beta.values()))
+        between = beta[:, None] - beta[None]
+        squared = np.einsum("ijk,kl,ijl->ij", between, np.array(self.explorer.metric), between)
+        distances = np.sqrt(np.maximum(squared, 0))
+        np.fill_diagonal(distances, np.inf)
+        return distances
 
 
 def story(results: Results) -> Story:
@@ -108,43 +125,40 @@ def maps(results: Results) -> Drawing | Text:
 
 def extremes(results: Results) -> Table:
     """Of every map, what one would look for first."""
-    rows = []
-    for dataset, one in _maps(results).items():
-        tasks, errors = list(one.beta), one.errors
-        far = _distances(one)
-        nearest = far.min(axis=1)
-        pair, alone = np.unravel_index(far.argmin(), far.shape), int(nearest.argmax())
-        worst = max(range(len(tasks)), key=lambda task, e=errors: e[task] or 0.0)  # type: ignore[misc]
-        rows.append(
-            [
-                name_cell(results, dataset),
-                number(len(tasks), 0),
-                Cell(" and ".join(task_name(dataset, tasks[task]) for task in pair)),
-                Cell(task_name(dataset, tasks[alone])),
-                Cell(task_name(dataset, tasks[worst])),
-                number(errors[worst], None),
-            ]
+
+    def most_similar(one: TaskMap) -> str:
+        far = one.distances()
+        return " and ".join(
+            one.task_name(task) for task in np.unravel_index(far.argmin(), far.shape)
         )
-    return Table(
+
+    return Table.of(
         "extremes",
         "The two most similar tasks, the task farthest from its nearest neighbour, and the one "
         "with the highest test error; distances are those in the network's first layer.",
-        ("Dataset", "Tasks", "Most similar", "Most isolated", "Highest error", "Its error"),
-        rows,
+        _maps(results).values(),
+        {
+            "Dataset": lambda one: name_cell(results, one.dataset),
+            "Tasks": lambda one: number(len(one.beta), 0),
+            "Most similar": most_similar,
+            "Most isolated": lambda one: one.task_name(one.distances().min(axis=1).argmax()),
+            "Highest error": lambda one: one.task_name(one.worst),
+            "Its error": lambda one: number(one.errors[one.worst], None),
+        },
         cards=True,
     )
 
 
 def _maps(results: Results) -> dict[str, TaskMap]:
     found = {}
-    for dataset in results.datasets:
-        info = results.info(dataset)
-        trained = results.read(dimension.STUDY, dataset, "lc")
-        illustrated = results.read(illustrate.STUDY, dataset, "lc")
-        two = trained.dimensions.get("2") if trained else None
-        shown = illustrated.explorer if illustrated else None
-        if info and two and shown and len(two.task_parameters or ()) > 1:
-            found[dataset] = TaskMap(dataset, info, two, shown)
+    trained, illustrated = (
+        results.found(study, "lc") for study in (dimension.STUDY, illustrate.STUDY)
+    )
+    for dataset, info in results.infos().items():
+        if dataset in trained and dataset in illustrated:
+            two, shown = trained[dataset].dimensions.get("2"), illustrated[dataset].explorer
+            if two and shown and len(two.task_parameters or ()) > 1:
+                found[dataset] = TaskMap(dataset, info, two, shown)
     return found
 
 
@@ -156,12 +170,11 @@ def _content(results: Results, one: TaskMap) -> dict[str, Any]:
         "training rows": [info.tasks[task].train for task in tasks],
         "mean of the target": [one.explorer.target_mean.get(task) for task in tasks],
     }
-    planes = one.explorer.planes or _single(one.explorer)
     chosen = one.network.hyperparameters
     return {
         "name": one.dataset,
         "label": results.label(one.dataset),
-        "target": info.target + (f" ({info.unit})" if info.unit else ""),
+        "target": with_unit(info.target, info.unit),
         "network": "The network: learned context with two task parameters, from the study of the "
         f"task dimension; {chosen.width} units in each layer; test error "
         f"{show(one.network.rmse)} {info.unit}.".replace(" .", "."),
@@ -173,31 +186,18 @@ def _content(results: Results, one: TaskMap) -> dict[str, Any]:
             for name, values in columns.items()
         ],
         "metric": one.explorer.metric,
-        "planes": [_plane(one, plane) for plane in planes],
+        "planes": [_plane(one, plane) for plane in one.explorer.planes],
         "points": _points(one.explorer.points, tasks),
     }
 
 
-def _single(explorer: TaskExplorer) -> list[FeaturePlane]:
-    """What results of an earlier version have: one feature at one level."""
-    old = explorer.response
-    if old is None:
-        return []
-    return [
-        FeaturePlane(
-            feature=old.feature, grid=old.grid, beta=old.beta, levels={old.level: old.values}
-        )
-    ]
-
-
 def _plane(one: TaskMap, plane: FeaturePlane) -> dict[str, Any]:
-    unit = next((f.unit for f in one.info.features if f.name == plane.feature), "")
     others = " The other features are at their mean or most frequent value, so the points differ "
     others += "from the curve in those features too."
     sizes = " × ".join(str(len(axis)) for axis in plane.beta)
     return {
         "key": plane.feature,
-        "feature": feature_label(one.dataset, plane.feature, unit),
+        "feature": feature_label(one.info, plane.feature),
         "grid": [_short(value) for value in plane.grid],
         "beta": plane.beta,
         "levels": [
@@ -214,7 +214,7 @@ def _level(one: TaskMap, level: str) -> str:
     points = one.explorer.points
     if not level.isdecimal() or points is None or points.level_feature is None:
         return level
-    return f"{feature_label(one.dataset, points.level_feature)}: {level}"
+    return f"{feature_label(one.info, points.level_feature)}: {level}"
 
 
 def _points(points: TaskPoints | None, tasks: list[str]) -> dict[str, Any] | None:
@@ -241,15 +241,6 @@ def _packed(values: np.ndarray) -> dict[str, Any]:
     steps = np.rint((values - low) / unit).astype(int)
     text = "".join(DIGITS[step >> 6] + DIGITS[step & 63] for step in steps.tolist())
     return {"low": low, "unit": unit, "text": text}
-
-
-def _distances(one: TaskMap) -> np.ndarray:
-    beta = np.array(list(one.beta.values()))
-    between = beta[:, None] - beta[None]
-    squared = np.einsum("ijk,kl,ijl->ij", between, np.array(one.explorer.metric), between)
-    distances = np.sqrt(np.maximum(squared, 0))
-    np.fill_diagonal(distances, np.inf)
-    return distances
 
 
 def _short(value: float) -> float:

@@ -27,11 +27,7 @@ ByShare = dict[str, dict[int, dict[float, float]]]
 
 def at_all_rows(results: Results, estimator: str) -> dict[str, dict[int, float]]:
     """Table 5: dataset -> task parameters -> error relative to LC's in Table 2."""
-    found = {
-        dataset: {count: errors[ALL] for count, errors in rows.items() if ALL in errors}
-        for dataset, rows in numbers.holdout(results).get(estimator, {}).items()
-    }
-    return {dataset: row for dataset, row in found.items() if row}
+    return numbers.on_all_rows(numbers.holdout(results), estimator)
 
 
 def largest_over_smallest(results: Results, estimator: str) -> float | None:
@@ -117,13 +113,9 @@ def errors_by_share(results: Results) -> Drawing | Text:
             for count, errors in by_dimension.items():
                 shares |= set(errors)
                 axes.plot(
-                    list(errors),
-                    list(errors.values()),
-                    linestyle=LINES[estimator],
-                    marker=MARKERS[estimator],
-                    markersize=3.5,
-                    color=DIMENSION_COLOURS.get(count, GREY),
-                )
+                    list(errors), list(errors.values()), MARKERS[estimator] + LINES[estimator],
+                    markersize=3.5, color=DIMENSION_COLOURS.get(count, GREY),
+                )  # fmt: skip
         reference_line(axes)
         ticks = sorted(shares)
         labels = [f"{s * 100:g}" if s not in (0.05, 0.5, 0.75) else "" for s in ticks]
@@ -203,11 +195,7 @@ def _comparison(fits: list[AdaptFit]) -> list[Cell]:
 
 
 def likelihoods(results: Results) -> Drawing | Text:
-    illustrated = (
-        results.read(illustrate.STUDY, "frequency", "lc")
-        if "frequency" in results.datasets
-        else None
-    )
+    illustrated = results.read(illustrate.STUDY, "frequency", "lc")
     if not illustrated or not illustrated.likelihood:
         return missing("The likelihoods need results/illustrate/frequency/lc.json.")
     content = illustrated.likelihood

@@ -7,37 +7,18 @@ from statistics import fmean, geometric_mean
 
 from matplotlib.axes import Axes
 
-from pipeline.reporting import numbers, times
-from pipeline.reporting.blocks import Card, Cards, Cell, Drawing, Mark, Table, Text, missing, prose
+from pipeline.reporting import drawing, labels, numbers, times
+from pipeline.reporting.blocks import Card, Cards, Cell, Drawing, Table, Text, missing, prose
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.checking import Check
-from pipeline.reporting.drawing import (
-    WIDE,
-    label_ends,
-    log_scale,
-    log_ticks,
-    picture,
-    plain,
-    sparkline,
-)
 from pipeline.reporting.formatting import duration, listed, percent, plural, show, signed
-from pipeline.reporting.labels import (
-    BLUE,
-    ESTIMATORS,
-    GREY,
-    HYPERPARAMETERS,
-    ORANGE,
-    dataset_label,
-    model_style,
-)
-from pipeline.reporting.pages import arena, dimension, holdout, reproduce, search, sizes
+from pipeline.reporting.pages import arena, dimension, holdout, search, sizes
 from pipeline.reporting.pages import check as check_page
 from pipeline.reporting.results import Results
 from pipeline.reporting.sentences import Judged, Outcome, outcome_counts
 from pipeline.reporting.story import Story
 from pipeline.reporting.svg import GRID, PAPER, SOFT
-from pipeline.reporting.verdicts import counts
-from pipeline.studies import clean, train
+from pipeline.studies import clean
 
 MOSTLY, LARGELY = 0.9, 0.7
 NOT_IN_BOTH: tuple[Outcome, ...] = ("only in the paper", "only here", "in neither")
@@ -48,30 +29,25 @@ STATUS: dict[Outcome, tuple[str, str]] = {
     "in neither": ("Holds in neither", "grey"),
     "cannot be judged": ("Cannot be judged yet", "grey"),
 }
+FOUND_HERE = ("Found here", "good")
+SMALL_GAP = 0.14  # between the labels of a small figure
 
 
 def story(results: Results, check: Check) -> Story:
-    base = numbers.base(results)
-    found = counts(check.numbers)
-    judged = sum(found.values()) - found["not comparable"] - found["missing"]
-    agree = found["matches"] + found["better"]
+    base, agree, judged = numbers.base(results), check.agreeing, check.judged
     outcomes = outcome_counts(check.sentences)
     decided = len(check.sentences) - outcomes["cannot be judged"]
     if not base or not judged:
         return Story("There are no results to compare yet", f"{len(base)} datasets have results.")
     share = agree / judged
-    verdict = (
-        "The paper's results hold up"
-        if share >= MOSTLY
-        else "Most of the paper's results hold up"
-        if share >= LARGELY
-        else "The paper's results hold up in part"
-    )
-    not_run = [dataset_label(d) for d in results.datasets if d not in base]
+    verdict = "The paper's results hold up" + ("" if share >= MOSTLY else " in part")
+    if LARGELY <= share < MOSTLY:
+        verdict = "Most of the paper's results hold up"
+    not_run = [labels.dataset_label(d) for d in results.datasets if d not in base]
     return Story(
         f"{verdict}: {agree} of {judged} comparable results match or are better",
         f"We ran every experiment of the paper on {plural(len(base), 'dataset')} and compared the "
-        f"{sum(found.values())} results of its tables: {check_page.counted(check)}. Of "
+        f"{sum(check.results.values())} results of its tables: {check_page.counted(check)}. Of "
         f"{plural(decided, 'sentence')} of the paper that can be tested on comparable data, "
         f"{plural(outcomes['holds in both'], 'holds', 'hold')} here and in the paper's own tables"
         + "".join(f", {outcomes[name]} {name}" for name in NOT_IN_BOTH if outcomes[name])
@@ -114,82 +90,63 @@ def _status(judged: Judged | None) -> tuple[str, str]:
 
 
 def _fewer_parameters(results: Results, judged: Mapping[str, Judged]) -> Card | None:
-    both = {
-        d: models
-        for d, models in numbers.dimension(results).items()
-        if "lc" in models and "ll" in models
-    }
+    both, fewest, better = numbers.lc_and_ll(numbers.dimension(results))
     if not both:
         return None
-    fewest = {d: min(set(m["lc"]) & set(m["ll"])) for d, m in both.items()}
-    better = [d for d, m in both.items() if m["lc"][fewest[d]] < m["ll"][fewest[d]]]
+    closes = "gap_closes" in judged and judged["gap_closes"].ours.ruling == "holds"
     counted = sorted(set.intersection(*(set(m["lc"]) & set(m["ll"]) for m in both.values())))
-    status, tone = _status(judged.get("fewer_needed"))
 
     def paint(axes: Axes) -> None:
-        ends = []
-        for model in ("lc", "ll"):
-            style = model_style(model)
-            means = [geometric_mean(m[model][d] for m in both.values()) for d in counted]
-            axes.plot(counted, means, marker=style.marker, color=style.colour)
-            ends.append((means[-1], style.label, style.colour))
-        log_ticks(axes, counted, [str(count) for count in counted])
+        means = {
+            model: {d: geometric_mean(m[model][d] for m in both.values()) for d in counted}
+            for model in ("lc", "ll")
+        }
+        drawing.plot_models(axes, means)
+        drawing.log_ticks(axes, counted, [str(count) for count in counted])
         axes.set(xlabel="task parameters", ylabel="relative error")
-        label_ends(axes, ends, 0.14)
+        drawing.label_models(axes, means, SMALL_GAP)
 
     return Card(
         "With few task parameters, learned context beats last layer",
-        status,
-        tone,
+        *_status(judged.get("fewer_needed")),
         f"{len(better)} of {len(both)}",
         f"datasets where it is better with {plural(min(fewest.values()), 'task parameter')}",
-        f"With more of them the gap closes. {dimension.story(results).answer}"
-        if _gap_closes(judged)
-        else dimension.story(results).answer,
+        ("With more of them the gap closes. " if closes else "") + dimension.story(results).answer,
         "dimension.html",
-        sparkline("card_dimension", "Mean error by number of task parameters, LC and LL", paint)
+        drawing.sparkline(
+            "card_dimension", "Mean error by number of task parameters, LC and LL", paint
+        )
         if counted
         else None,
     )
-
-
-def _gap_closes(judged: Mapping[str, Judged]) -> bool:
-    found = judged.get("gap_closes")
-    return found is not None and found.ours.ruling == "holds"
 
 
 def _little_data(results: Results, judged: Mapping[str, Judged]) -> Card | None:
     least, lost, count = sizes.losses(results)
     if "lc" not in lost:
         return None
-    status, tone = _status(judged.get("lc_loses_least"))
+    ordered = {
+        labels.model_style(m): rise for m, rise in sorted(lost.items(), key=lambda item: item[1])
+    }
 
     def paint(axes: Axes) -> None:
-        order = sorted(lost, key=lambda model: lost[model])
-        for place, model in enumerate(order):
-            style = model_style(model)
-            axes.barh(place, lost[model], color=style.colour, height=0.65)
-            axes.annotate(
-                show(lost[model], 3), (max(0.0, lost[model]), place), xytext=(3, 0),
-                textcoords="offset points", va="center", fontsize=8,
-            )  # fmt: skip
-        axes.set_yticks(range(len(order)), [model_style(model).label for model in order])
-        axes.set_ylim(len(order) - 0.5, -0.5)
-        axes.grid(axis="y", visible=False)
+        rises = {style.label: rise for style, rise in ordered.items()}
+        drawing.bars(axes, rises, [style.colour for style in ordered], 3)
         axes.margins(x=0.18)
         axes.set_xlabel("rise of error / std")
 
     return Card(
         "It loses least when there is little data",
-        status,
-        tone,
+        *_status(judged.get("lc_loses_least")),
         signed(lost["lc"], 3),
         f"mean rise of error / std from all rows to {percent(least)} of them",
         "The other networks: "
-        + listed([f"{model_style(m).label} {signed(v, 3)}" for m, v in lost.items() if m != "lc"])
+        + listed(
+            [f"{labels.model_style(m).label} {signed(v, 3)}" for m, v in lost.items() if m != "lc"]
+        )
         + f", over {plural(count, 'dataset')}.",
         "sizes.html",
-        sparkline("card_sizes", "Rise of the error with less data, by model", paint),
+        drawing.sparkline("card_sizes", "Rise of the error with less data, by model", paint),
     )
 
 
@@ -198,67 +155,60 @@ def _new_tasks(results: Results, judged: Mapping[str, Judged]) -> Card | None:
     if not best:
         return None
     near = [d for d, ratio in best.items() if ratio < holdout.GOOD_ENOUGH]
-    status, tone = _status(judged.get("below_twenty"))
 
     def paint(axes: Axes) -> None:
         order = sorted(best, key=lambda dataset: best[dataset])
-        axes.bar(
-            range(len(order)),
-            [best[d] for d in order],
-            color=[BLUE if d in near else GREY for d in order],
-            width=0.7,
-        )
+        colours = [labels.BLUE if d in near else labels.GREY for d in order]
+        axes.bar(range(len(order)), [best[d] for d in order], color=colours, width=0.7)
         axes.axhline(1, color=SOFT, linewidth=0.9, linestyle=":")
-        axes.axhline(holdout.GOOD_ENOUGH, color=ORANGE, linewidth=0.9)
+        axes.axhline(holdout.GOOD_ENOUGH, color=labels.ORANGE, linewidth=0.9)
         axes.set_xticks([])
         axes.set(xlabel="datasets", ylabel="error / trained")
         axes.grid(axis="x", visible=False)
 
     return Card(
         "A frozen network learns new tasks",
-        status,
-        tone,
+        *_status(judged.get("below_twenty")),
         f"{len(near)} of {len(best)}",
         f"datasets where a new task comes within {percent(holdout.GOOD_ENOUGH - 1)} of full "
         "training",
         "Only the new task's few parameters are estimated; no other prediction changes.",
         "holdout.html",
-        sparkline("card_holdout", "Error of new tasks relative to full training", paint),
+        drawing.sparkline("card_holdout", "Error of new tasks relative to full training", paint),
     )
 
 
 def _optimiser(results: Results) -> Card | None:
-    factors = {name: holdout.largest_over_smallest(results, name) for name in ESTIMATORS}
+    factors = {name: holdout.largest_over_smallest(results, name) for name in labels.ESTIMATORS}
     lipo, gauss = factors["lipo"], factors["gauss_newton"]
     if lipo is None or gauss is None:
         return None
     lines: dict[str, dict[int, float]] = {}
-    for name in ESTIMATORS:
+    for name in labels.ESTIMATORS:
         rows = list(holdout.at_all_rows(results, name).values())
         counted = sorted(set.intersection(*map(set, rows)))
         lines[name] = {c: fmean(r[c] / r[counted[0]] for r in rows) for c in counted}
 
     def paint(axes: Axes) -> None:
         ends = []
-        for name, colour in (("lipo", ORANGE), ("gauss_newton", BLUE)):
+        for name, colour in (("lipo", labels.ORANGE), ("gauss_newton", labels.BLUE)):
             points = lines[name]
             axes.plot(list(points), list(points.values()), marker="o", color=colour)
-            ends.append((list(points.values())[-1], ESTIMATORS[name], colour))
+            ends.append((list(points.values())[-1], labels.ESTIMATORS[name], colour))
         ticks = sorted({count for points in lines.values() for count in points})
-        log_ticks(axes, ticks, [str(tick) for tick in ticks])
+        drawing.log_ticks(axes, ticks, [str(tick) for tick in ticks])
         axes.set(xlabel="task parameters", ylabel="relative error")
-        label_ends(axes, ends, 0.14)
+        drawing.label_ends(axes, ends, SMALL_GAP)
 
     return Card(
         _optimiser_claim(lipo, gauss),
-        "Found here",
-        "good",
+        *FOUND_HERE,
         f"{show(lipo, 2)} → {show(gauss, 2)}",
         "mean error with most / with fewest task parameters: LIPO, then Gauss-Newton",
         "The paper advises a small task space for new tasks. On the same networks and objective, "
         "LIPO stops above the optimum as the dimension grows; Gauss-Newton does not.",
         "holdout.html#optimisers",
-        sparkline("card_optimiser", "Error of new tasks by dimension and optimiser", paint),
+        drawing.sparkline("card_optimiser", "Error of new tasks by dimension and optimiser", paint),
     )
 
 
@@ -272,49 +222,36 @@ def _optimiser_claim(lipo: float, gauss: float) -> str:
 
 
 def _leak(results: Results) -> Card | None:
-    for dataset in results.datasets:
-        info = results.info(dataset)
-        result = results.read(clean.STUDY, dataset)
-        base = results.read(train.STUDY, dataset, "lc")
-        if not (info and result and base and "lc" in result.models):
-            continue
-        errors = {"official split": base.rmse, "without them": result.models["lc"].rmse}
+    retrained = {
+        d: r.models["lc"] for d, r in results.found(clean.STUDY).items() if "lc" in r.models
+    }
+    base, infos = numbers.references(results), results.infos()
+    dataset = next((d for d in retrained if d in base and d in infos), None)
+    if dataset is None:
+        return None
+    errors = {"official split": base[dataset], "without them": retrained[dataset].rmse}
+    info, ratio = infos[dataset], retrained[dataset].rmse / base[dataset]
 
-        unit = f" ({info.unit})" if info.unit else ""
+    def paint(axes: Axes) -> None:
+        drawing.bars(axes, errors, [labels.GREY, labels.BLUE], 2)
+        axes.margins(x=0.2)
+        axes.set_xlabel(labels.with_unit("LC's test error", info.unit))
 
-        def paint(axes: Axes, errors: dict[str, float] = errors, unit: str = unit) -> None:
-            axes.barh(list(errors), list(errors.values()), color=[GREY, BLUE], height=0.6)
-            for place, error in enumerate(errors.values()):
-                axes.annotate(
-                    show(error), (error, place), xytext=(3, 0), textcoords="offset points",
-                    va="center", fontsize=8,
-                )  # fmt: skip
-            axes.invert_yaxis()
-            axes.margins(x=0.2)
-            axes.grid(axis="y", visible=False)
-            axes.set_xlabel(f"LC's test error{unit}")
-
-        ratio = result.models["lc"].rmse / base.rmse
-        return Card(
-            f"{dataset_label(dataset)}’ official test rows are in its training file",
-            "Found here",
-            "good",
-            percent(info.rows.leaked / info.rows.test),
-            f"of {show(info.rows.test, 0)} test rows are training rows too",
-            f"Without them, the LC network's error is {show(ratio, 2)} times as high. Every "
-            "published error on this split, the paper's included, is measured on rows that were "
-            "trained on.",
-            "data.html#leakage",
-            sparkline("card_leak", "LC's error with and without the leaked rows", paint),
-        )
-    return None
+    return Card(
+        f"{labels.dataset_label(dataset)}’ official test rows are in its training file",
+        *FOUND_HERE,
+        percent(info.rows.leaked / info.rows.test),
+        f"of {show(info.rows.test, 0)} test rows are training rows too",
+        f"Without them, the LC network's error is {show(ratio, 2)} times as high. Every published "
+        "error on this split, the paper's included, is measured on rows that were trained on.",
+        "data.html#leakage",
+        drawing.sparkline("card_leak", "LC's error with and without the leaked rows", paint),
+    )
 
 
 def _disagreement(results: Results, check: Check) -> Card | None:
     differing = [c for c in check.numbers if c.is_open and c.kind == "result"]
-    found = counts(check.numbers)
-    judged = sum(found.values()) - found["not comparable"] - found["missing"]
-    if not judged:
+    if not check.judged:
         return None
     ratios = [c.ratio for c in check.numbers if c.ratio and c.table == "base" and c.comparable]
 
@@ -322,20 +259,20 @@ def _disagreement(results: Results, check: Check) -> Card | None:
         axes.axvspan(0.9, 1.1, color=GRID, zorder=0)
         axes.axvline(1, color=SOFT, linewidth=0.9, linestyle=":")
         ordered = sorted(ratios)
-        axes.plot(ordered, range(len(ordered)), "o", color=BLUE, markersize=3)
-        log_scale(axes.xaxis)
+        axes.plot(ordered, range(len(ordered)), "o", color=labels.BLUE, markersize=3)
+        drawing.log_scale(axes.xaxis)
         axes.set_yticks([])
         axes.set(xlabel="our error / the paper's", ylabel="numbers of Table 2")
 
     open_ones = sum(c.unexplained for c in differing)
     explained = f"{plural(len(differing) - open_ones, 'has', 'have')} an explanation"
-    other = [dataset_label(d) for d in results.datasets if results.comparable(d) is False]
+    other = [labels.dataset_label(d) for d in results.datasets if results.comparable(d) is False]
     return Card(
         "Where our numbers and the paper's differ",
         "Explained" if not open_ones else "Partly open",
         "grey" if not open_ones else "bad",
         show(len(differing), 0),
-        f"of {judged} comparable results are better or worse beyond tolerance; {explained}",
+        f"of {check.judged} comparable results are better or worse beyond tolerance; {explained}",
         (
             f"{plural(open_ones, 'is', 'are')} not explained yet."
             if open_ones
@@ -343,7 +280,7 @@ def _disagreement(results: Results, check: Check) -> Card | None:
         )
         + (f" Not compared, because the data differ: {listed(other)}." if other else ""),
         "check.html?numbers.verdict=worse#every-number",
-        sparkline("card_ratios", "Our errors relative to the paper's, Table 2", paint)
+        drawing.sparkline("card_ratios", "Our errors relative to the paper's, Table 2", paint)
         if ratios
         else None,
     )
@@ -364,12 +301,7 @@ def main_table(results: Results, check: Check) -> Table:
             if compared is None:  # a user's own dataset
                 row += [number(base.get(dataset, {}).get(model), 3), Cell("–")]
                 continue
-            why = check_page.explanation(compared)
-            tone = check_page.TONES.get(compared.verdict, "grey")
-            row += [
-                number(compared.ours, 3, compared.paper),
-                Cell(compared.verdict, chip=tone, why=why),
-            ]
+            row += [number(compared.ours, 3, compared.paper), check_page.verdict_cell(compared)]
         rows.append(row)
     return Table(
         "errors",
@@ -377,7 +309,7 @@ def main_table(results: Results, check: Check) -> Table:
         "reason.",
         ("Dataset", *(part for _ in shown for part in ("Error", "Verdict"))),
         rows,
-        groups=[("", 1), *((f"{s.label}, {s.title}", 2) for s in map(model_style, shown))],
+        groups=[("", 1), *((f"{s.label}, {s.title}", 2) for s in map(labels.model_style, shown))],
     )
 
 
@@ -394,34 +326,28 @@ def ratios(results: Results, check: Check) -> Drawing | Text:
         axes.axvline(1, color=SOFT, linewidth=0.9, linestyle=":")
         values = []
         for offset, model in zip((-0.22, 0, 0.22), shown, strict=False):
-            style = model_style(model)
+            style = labels.model_style(model)
             for place, dataset in enumerate(datasets):
                 compared = found.get(f"base/{dataset}/{model}")
                 if compared and compared.ratio:
                     values.append(compared.ratio)
+                    fill = style.colour if compared.comparable else PAPER
                     axes.plot(
-                        compared.ratio,
-                        place + offset,
-                        style.marker,
-                        color=style.colour,
-                        markerfacecolor=style.colour if compared.comparable else PAPER,
-                        markersize=5,
-                    )
-        axes.set_yticks(range(len(datasets)), [plain(results.label(d)) for d in datasets])
-        axes.set_ylim(len(datasets) - 0.5, -0.5)
+                        compared.ratio, place + offset, style.marker, color=style.colour,
+                        markerfacecolor=fill, markersize=5,
+                    )  # fmt: skip
+        drawing.labelled_rows(axes, [results.label(dataset) for dataset in datasets])
         axes.set_xlim(min(0.7, *values) / 1.15, max(1.4, *values) * 1.15)
-        log_scale(axes.xaxis)
-        axes.grid(axis="y", visible=False)
+        drawing.log_scale(axes.xaxis)
         axes.set_xlabel("our error / the paper's   (left of 1: ours is lower)")
 
-    styles = [model_style(model) for model in shown]
-    return picture(
+    return drawing.picture(
         "ratios",
         f"Our test error relative to the paper's (Table 2). The band is ±{percent(band)}, the "
         "tolerance of most numbers. Open marks: other data, not comparable.",
         paint,
-        size=(WIDE, 0.8 + 0.32 * len(datasets)),
-        legend=[Mark(s.legend, s.colour, s.marker) for s in styles],
+        size=(drawing.WIDE, 0.8 + 0.32 * len(datasets)),
+        legend=drawing.legend_of(shown, line=""),
     )
 
 
@@ -430,10 +356,10 @@ def differences(results: Results, check: Check, most: int = 8) -> Table:
     groups: dict[tuple[str, str, str], list[str]] = {}
     for c in check.numbers:
         if c.is_open:
-            table = results.paper.tables[c.table].title.partition(":")[0]
+            table = check_page.table_number(results, c)
             ours, paper = (show(v, check_page.decimals(c)) for v in (c.ours or 0.0, c.paper))
             said = f"{check_page.column_label(c)}: {ours} (paper {paper})"
-            row = HYPERPARAMETERS.get(c.row) or results.label(c.row)
+            row = labels.HYPERPARAMETERS.get(c.row) or results.label(c.row)
             groups.setdefault((table, row, c.note), []).append(said)
     explained_first = sorted(groups.items(), key=lambda group: not group[0][2])
     rows = [
@@ -475,27 +401,14 @@ def what_was_run(results: Results) -> Text:
         f"For each dataset and network, LIPO tried {profile.search.evaluations} settings; the best "
         f"one was trained for up to {show(epochs, 0)} epochs, {profile.repeats} times with other "
         "seeds, on less data, and with more and fewer task parameters. "
-        + (
-            f"Hidden layers have {low} to {high} units, where the paper allows {wide}."
-            if high < wide
-            else f"Hidden layers have {low} to {high} units, as in the paper."
-        )
+        f"Hidden layers have {low} to {high} units, "
+        + (f"where the paper allows {wide}." if high < wide else "as in the paper.")
     )
     parts.append(
         "The [methods](methods.html) list every choice that the paper leaves open; the "
         "[effect of the budget and of the split](budget.html) was measured."
     )
     return Text(prose("\n\n".join(parts)))
-
-
-def rerun() -> Text:
-    return Text(
-        prose(
-            "**Rerun one number.** For example LC's error on Frequency, in a clone; every other "
-            "number has such a stage:"
-        ),
-        code=reproduce.ONE_NUMBER,
-    )
 
 
 def next_steps(results: Results) -> Text:

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline.reporting import choices as made
 from pipeline.reporting.blocks import DASH, Cell, Table
-from pipeline.reporting.choices import CHOICES, Choice
+from pipeline.reporting.choices import CHOICES, TOPICS
 from pipeline.reporting.formatting import short
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import Story
-
-TOPICS: dict[str, tuple[Choice, ...]] = {
-    "Data": made.DATA,
-    "Models": made.MODELS,
-    "Training": made.TRAINING,
-    "Search": made.SEARCH,
-    "Studies": made.STUDIES,
-}
 
 
 def story() -> Story:
@@ -30,14 +21,16 @@ def story() -> Story:
 
 
 def choices(results: Results, topic: str) -> Table:
-    return Table(
+    return Table.of(
         f"choices_{topic.lower()}",
         "",
-        ("Topic", "The paper", "Here", "Key and value"),
-        [
-            [Cell(c.topic), Cell(c.paper), Cell(c.here), _values(results, c.keys)]
-            for c in TOPICS[topic]
-        ],
+        TOPICS[topic],
+        {
+            "Topic": lambda choice: choice.topic,
+            "The paper": lambda choice: choice.paper,
+            "Here": lambda choice: choice.here,
+            "Key and value": lambda choice: _values(results, choice.keys),
+        },
         cards=True,
     )
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 
 from pipeline.reporting import numbers
-from pipeline.reporting.blocks import DASH, Cell, Drawing, Mark, Table, Text, missing
+from pipeline.reporting.blocks import DASH, Cell, Drawing, Table, Text, missing
 from pipeline.reporting.cells import name_cell
-from pipeline.reporting.drawing import draw, reference_line
+from pipeline.reporting.drawing import draw, legend_of, reference_line
 from pipeline.reporting.formatting import percent, plural, show
 from pipeline.reporting.labels import dataset_label, model_style
 from pipeline.reporting.numbers import RepeatsCell
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import NOTHING, Story
-from pipeline.studies import repeats, train
+from pipeline.studies import repeats
 
 WIDE_SPREAD = 0.1
 
@@ -41,35 +41,23 @@ def story(results: Results) -> Story:
 def table_3(results: Results) -> Table:
     found = numbers.repeats(results)
     models = results.taking_part(repeats.STUDY)
-    rows = [
-        [
-            name_cell(results, dataset),
-            *(
-                _cell(results, dataset, model, found.get(dataset, {}).get(model))
-                for model in models
-            ),
-        ]
+    cells = {
+        dataset: [_cell(results, dataset, m, found.get(dataset, {}).get(m)) for m in models]
         for dataset in results.datasets
-    ]
+    }
     return Table(
         "table_3",
         f"Table 3. Lowest and highest test error of {results.settings.profile.repeats} trainings "
         "with the same hyperparameters, relative to the LC network of Table 2. In brackets: "
         "trainings that diverged and were restarted, if any.",
         ("Dataset", *(model_style(model).label for model in models)),
-        rows,
+        [[name_cell(results, dataset), *row] for dataset, row in cells.items()],
     )
 
 
 def _cell(results: Results, dataset: str, model: str, ours: RepeatsCell | None) -> Cell:
-    low, high, diverged = (
-        results.paper.value("repeats", dataset, f"{model} {what}")
-        for what in ("min", "max", "diverged")
-    )
-    printed = ""
-    if low is not None and high is not None and diverged is not None:
-        printed = _show(RepeatsCell(low, high, int(diverged)))
-    return Cell(_show(ours) if ours else DASH.text, paper=printed)
+    paper = numbers.from_paper(results.paper).repeats.get(dataset, {}).get(model)
+    return Cell(_show(ours) if ours else DASH.text, paper=_show(paper) if paper else "")
 
 
 def _show(cell: RepeatsCell) -> str:
@@ -78,17 +66,7 @@ def _show(cell: RepeatsCell) -> str:
 
 
 def trainings(results: Results) -> Drawing | Text:
-    models = results.taking_part(repeats.STUDY)
-    found: dict[str, dict[str, list[float]]] = {}
-    for dataset in results.datasets:
-        base = results.read(train.STUDY, dataset, "lc")
-        errors = {}
-        for model in models:
-            result = results.read(repeats.STUDY, dataset, model)
-            if base and result:
-                errors[model] = [training.rmse / base.rmse for training in result.trainings]
-        if errors:
-            found[results.label(dataset)] = errors
+    found = {results.label(d): errors for d, errors in numbers.repeated_errors(results).items()}
     if not found:
         return missing("The trainings need results/repeats and results/train.")
 
@@ -112,5 +90,5 @@ def trainings(results: Results) -> Drawing | Text:
         f"the first of its {results.settings.profile.repeats} trainings.",
         found,
         paint,
-        legend=[Mark(s.legend, s.colour, s.marker) for s in map(model_style, models)],
+        legend=legend_of(results.taking_part(repeats.STUDY), line=""),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pipeline.reporting import times
@@ -12,8 +13,10 @@ from pipeline.reporting.labels import dataset_label
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import Story
 from pipeline.studies import STUDIES
+from pipeline.studies.plumbing.study import Study
 
-COMMANDS = """\
+COMMANDS = Text(
+    code="""\
 make install                              # once: a virtual environment from the lock file
 make demo                                 # minutes: every study on two synthetic datasets
 make plan                                 # what would run, and for how long
@@ -26,13 +29,16 @@ dvc exp run -S 'datasets=[frequency]'     # an experiment with other parameters
 dvc metrics diff                          # its numbers and the committed ones
 dvc plots diff                            # its curves and the committed ones
 """
+)
 
-ONE_NUMBER = """\
+ONE_NUMBER = Text(
+    code="""\
 make install && . .venv/bin/activate              # once, in a clone
 dvc repro prepare@frequency                       # the data, which are generated
 dvc repro -f -s train@frequency-lc                # train LC again: a minute on one core
 git diff --stat results/train/frequency/lc.json   # empty: the same bits
 """
+)
 
 
 def story(results: Results) -> Story:
@@ -48,14 +54,6 @@ def story(results: Results) -> Story:
         f"{plural(found.stages, 'stage')} ran on {listed(found.machines)}, one thread for each "
         f"training. {promise}",
     )
-
-
-def commands() -> Text:
-    return Text(code=COMMANDS)
-
-
-def one_number() -> Text:
-    return Text(code=ONE_NUMBER)
 
 
 def minutes(results: Results) -> Table | Text:
@@ -92,27 +90,29 @@ def minutes(results: Results) -> Table | Text:
 
 
 def provenance(results: Results) -> Table:
-    rows = []
-    for study in STUDIES.values():
-        heads: list[Any] = [
+    def heads(study: Study[Any]) -> list[Any]:
+        return [
             head
             for dataset in results.datasets
             for model in study.models(results.settings.params)
             if not study.reason_against(model) and (head := results.read(study, dataset, model))
         ]
-        rows.append(
-            [
-                Cell(study.name),
-                Cell(study.title),
-                number(len(heads), 0),
-                Cell(", ".join(sorted({head.profile for head in heads})) or "–"),
-                Cell(", ".join(sorted({head.code[:12] for head in heads})) or "–", style="hash"),
-            ]
-        )
-    return Table(
+
+    def each(values: Iterable[str]) -> str:
+        return ", ".join(sorted(set(values))) or "–"
+
+    return Table.of(
         "provenance",
         "How many results each study has, with which profile's budgets and by which code. More "
         "than one digest in a row means results of different versions of the code.",
-        ("Study", "What it does", "Results", "Profile", "Digest of the code"),
-        rows,
+        STUDIES.values(),
+        {
+            "Study": lambda study: study.name,
+            "What it does": lambda study: study.title,
+            "Results": lambda study: number(len(heads(study)), 0),
+            "Profile": lambda study: each(head.profile for head in heads(study)),
+            "Digest of the code": lambda study: Cell(
+                each(head.code[:12] for head in heads(study)), style="hash"
+            ),
+        },
     )

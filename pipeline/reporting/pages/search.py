@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from learned_context.networks.registry import ARCHITECTURES
-from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
+from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
-from pipeline.reporting.drawing import draw, log_scale
+from pipeline.reporting.drawing import draw, legend_of, log_scale
 from pipeline.reporting.formatting import listed, percent, plural, short, show
 from pipeline.reporting.labels import HYPERPARAMETERS, dataset_label, model_style
 from pipeline.reporting.results import Results
@@ -77,41 +77,26 @@ def table_6(results: Results) -> Table:
 
 
 def chosen(results: Results) -> Table:
-    rows = []
-    for (dataset, model), tuned in _tuned(results).items():
-        best, trials = tuned.best, tuned.evaluations
-        uses_tasks = ARCHITECTURES[model].has_task_parameters
-        rows.append(
-            [
-                name_cell(results, dataset),
-                Cell(model_style(model).label),
-                number(best.peak_rate, None),
-                number(best.width, 0),
-                number(best.lambda_shared, None),
-                number(best.lambda_task if uses_tasks else None, None),
-                number(best.task_dim if uses_tasks else None, 0),
-                number(tuned.score, 3),
-                number(len(trials), 0),
-                number(sum(trial.diverged for trial in trials), 0),
-            ]
-        )
-    return Table(
+    def of_tasks(tuned: TuneResult, value: float) -> float | None:
+        return value if ARCHITECTURES[str(tuned.model)].has_task_parameters else None
+
+    return Table.of(
         "chosen",
         "The hyperparameters that each search chose, which the paper does not print. The "
         "validation error is relative to the target's standard deviation.",
-        (
-            "Dataset",
-            "Model",
-            "Peak rate",
-            "Width",
-            "λα",
-            "λβ",
-            "Task parameters",
-            "Validation error",
-            "Trials",
-            "Diverged",
-        ),
-        rows,
+        _tuned(results).values(),
+        {
+            "Dataset": lambda tuned: name_cell(results, tuned.dataset),
+            "Model": lambda tuned: model_style(str(tuned.model)).label,
+            "Peak rate": lambda tuned: number(tuned.best.peak_rate, None),
+            "Width": lambda tuned: number(tuned.best.width, 0),
+            "λα": lambda tuned: number(tuned.best.lambda_shared, None),
+            "λβ": lambda tuned: number(of_tasks(tuned, tuned.best.lambda_task), None),
+            "Task parameters": lambda tuned: number(of_tasks(tuned, tuned.best.task_dim), 0),
+            "Validation error": lambda tuned: number(tuned.score, 3),
+            "Trials": lambda tuned: number(len(tuned.evaluations), 0),
+            "Diverged": lambda tuned: number(sum(one.diverged for one in tuned.evaluations), 0),
+        },
         sortable=True,
     )
 
@@ -126,19 +111,14 @@ def path(results: Results) -> Drawing | Text:
     def paint(axes: Axes, models: dict[str, TuneResult]) -> None:
         for model, tuned in models.items():
             colour = model_style(model).colour
-            scores = [trial.score for trial in tuned.evaluations]
-            trials = range(1, len(scores) + 1)
-            axes.step(trials, np.minimum.accumulate(scores), where="post", color=colour)
+            trials = dict(enumerate(tuned.evaluations, start=1))
+            lowest = np.minimum.accumulate([trial.score for trial in trials.values()])
+            axes.step(list(trials), lowest, where="post", color=colour)
             for marker, diverged in ((".", False), ("x", True)):
-                points = [
-                    (place, trial.score)
-                    for place, trial in zip(trials, tuned.evaluations, strict=True)
-                    if trial.diverged == diverged
-                ]
-                if points:
-                    axes.plot(
-                        *zip(*points, strict=True), marker, color=colour, alpha=0.45, markersize=4
-                    )
+                places = [place for place, trial in trials.items() if trial.diverged == diverged]
+                if places:
+                    scores = [trials[place].score for place in places]
+                    axes.plot(places, scores, marker, color=colour, alpha=0.45, markersize=4)
         log_scale(axes.yaxis)
         axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         axes.set(xlabel="trial", ylabel="validation error / std")
@@ -149,18 +129,17 @@ def path(results: Results) -> Drawing | Text:
         "as a line. Errors on the validation rows, relative to the target's standard deviation.",
         found,
         paint,
-        legend=_legend(results),
+        legend=legend_of(results.networks, marks=False),
     )
 
 
 def training_curves(results: Results) -> Drawing | Text:
     found: dict[str, tuple[str, dict[str, TrainResult]]] = {}
     for what in ("loss", "rate"):
-        for dataset in results.datasets:
-            models = {m: results.read(train.STUDY, dataset, m) for m in results.networks}
-            trained = {model: result for model, result in models.items() if result}
-            if trained:
-                found[f"{results.label(dataset)}, {what}"] = (what, trained)
+        for model in results.networks:
+            for dataset, result in results.found(train.STUDY, model).items():
+                title = f"{results.label(dataset)}, {what}"
+                found.setdefault(title, (what, {}))[1][model] = result
     if not found:
         return missing("The training curves need results/train.")
 
@@ -181,13 +160,8 @@ def training_curves(results: Results) -> Drawing | Text:
         "warm-up and halves whenever the loss has converged.",
         found,
         paint,
-        legend=_legend(results),
+        legend=legend_of(results.networks, marks=False),
     )
-
-
-def _legend(results: Results) -> list[Mark]:
-    styles = map(model_style, results.networks)
-    return [Mark(s.legend, s.colour, line="-") for s in styles]
 
 
 def _tuned(results: Results) -> dict[tuple[str, str], TuneResult]:

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 
 from learned_context.networks.registry import ARCHITECTURES
 from pipeline.reporting import numbers
-from pipeline.reporting.blocks import Drawing, Mark, Table, Text, missing
+from pipeline.reporting.blocks import Drawing, Table, Text, missing
 from pipeline.reporting.cells import lowest, name_cell, number
-from pipeline.reporting.drawing import draw, label_ends, log_ticks
+from pipeline.reporting.drawing import draw, label_models, legend_of, log_ticks, plot_models
 from pipeline.reporting.formatting import listed, percent, plural, signed
 from pipeline.reporting.labels import model_style
 from pipeline.reporting.numbers import ALL
@@ -78,34 +78,22 @@ def table_4(results: Results) -> Table:
 
 def errors_by_share(results: Results) -> Drawing | Text:
     found = numbers.sizes(results)
-    models = results.taking_part(sizes.STUDY)
-    items: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    for dataset in results.datasets:
-        curves = {
-            model: sorted(
-                (share, by_dataset[dataset][model])
-                for share, by_dataset in found.items()
-                if model in by_dataset.get(dataset, {})
-            )
-            for model in models
-        }
-        if any(curves.values()):
-            items[results.label(dataset)] = {m: points for m, points in curves.items() if points}
+    items: dict[str, dict[str, dict[float, float]]] = {}
+    for share, by_dataset in sorted(found.items()):
+        for dataset, errors in by_dataset.items():
+            curves = items.setdefault(results.label(dataset), {})
+            for model, error in errors.items():
+                curves.setdefault(model, {})[share] = error
     if not items:
         return missing("Errors by data size need results/sizes and results/train.")
 
-    def paint(axes: Axes, curves: dict[str, list[tuple[float, float]]]) -> None:
+    def paint(axes: Axes, curves: dict[str, dict[float, float]]) -> None:
         ticks = sorted(shares(results))
-        for model, points in curves.items():
-            style = model_style(model)
-            axes.plot(*zip(*points, strict=True), marker=style.marker, color=style.colour)
+        plot_models(axes, curves)
         log_ticks(axes, ticks, [percent(share) for share in ticks])
         axes.set_ylim(0, 1.08 * axes.dataLim.ymax)  # a mark at the top is not cut
         axes.set(xlabel="share of the rows", ylabel="error / std of the target")
-        label_ends(
-            axes,
-            [(p[-1][1], model_style(m).label, model_style(m).colour) for m, p in curves.items()],
-        )
+        label_models(axes, curves)
 
     return draw(
         "errors_by_share",
@@ -113,5 +101,5 @@ def errors_by_share(results: Results) -> Drawing | Text:
         "deviation.",
         items,
         paint,
-        legend=[Mark(s.legend, s.colour, s.marker, "-") for s in map(model_style, models)],
+        legend=legend_of(results.taking_part(sizes.STUDY)),
     )

@@ -5,60 +5,32 @@ All from the LC networks with one task parameter of the dimension study (Appendi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from pipeline.reporting.blocks import Cell, Drawing, Mark, Ramp, Table, Text, missing
+from pipeline.reporting import drawing, labels
+from pipeline.reporting.blocks import Drawing, Mark, Ramp, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.countries import COUNTRIES, task_name
-from pipeline.reporting.drawing import (
-    WIDE,
-    axis_label,
-    colour_bar,
-    draw,
-    label_ends,
-    picture,
-    plain,
-    shade,
-    shades,
-)
 from pipeline.reporting.formatting import listed, plural, show
-from pipeline.reporting.labels import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    YELLOW,
-    dataset_label,
-    feature_label,
-)
 from pipeline.reporting.numbers import scalar_parameters
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import NOTHING, Story
 from pipeline.reporting.svg import SOFT
 from pipeline.studies import illustrate
-from pipeline.studies.illustrate import (
-    DeathRatePoints,
-    HourlyTrips,
-    IllustrateResult,
-    ScalarResponse,
-    YearlyMeans,
-)
 
 ARBITRARY = "The sign of β is arbitrary: another seed may mirror the picture."
 HIGHLIGHTED = {
-    "ETH": BLUE,
-    "HTI": ORANGE,
-    "ZMB": GREEN,
-    "NOR": PURPLE,
-    "IND": YELLOW,
-    "NGA": SKY,
+    "ETH": labels.BLUE,
+    "HTI": labels.ORANGE,
+    "ZMB": labels.GREEN,
+    "NOR": labels.PURPLE,
+    "IND": labels.YELLOW,
+    "NGA": labels.SKY,
 }
 YEAR = "2010"
 LINES = {"male": "--", "female": "-"}
@@ -66,11 +38,11 @@ MARKERS = {"male": "o", "female": "s"}
 
 
 def story(results: Results) -> Story:
-    ratios = {d: typical / spread for d, (spread, typical, _) in _certainty(results).items()}
+    ratios = {one.dataset: one.ratio for one in _certainty(results)}
     if not ratios:
         return Story("Task parameters", NOTHING)
     clear = [d for d, ratio in ratios.items() if ratio < 0.5]
-    vague = [dataset_label(d) for d in ratios if d not in clear]
+    vague = [labels.dataset_label(d) for d in ratios if d not in clear]
     return Story(
         f"One number for each task orders the tasks on {len(clear)} of "
         f"{plural(len(ratios), 'dataset')}",
@@ -84,12 +56,11 @@ def story(results: Results) -> Story:
 def inflation(results: Results) -> Drawing | Text:
     beta = scalar_parameters(results, "inflation")
     illustrated = _illustrated(results, "inflation") if beta else None
-    if not (illustrated and illustrated.curves and isinstance(illustrated.observed, YearlyMeans)):
-        return missing(
-            "Inflation's curves need that dataset in results/dimension and results/illustrate."
-        )
+    observed = illustrated.observed if illustrated else None
+    curves = illustrated.curves if illustrated else None
+    if not (curves and isinstance(observed, illustrate.YearlyMeans)):
+        return missing("Inflation's curves need its results/dimension and results/illustrate.")
     low, high = min(beta.values()), max(beta.values())
-    curves, observed = illustrated.curves, illustrated.observed
     data = {
         task: (observed.grid, [np.nan if mean is None else mean for mean in means])
         for task, means in observed.tasks.items()
@@ -103,11 +74,11 @@ def inflation(results: Results) -> Drawing | Text:
     def paint(axes: Axes, lines: dict[str, tuple[list[float], list[float]]]) -> None:
         for task, value in sorted(beta.items(), key=lambda item: item[1]):
             if task in lines:
-                axes.plot(*lines[task], color=shade(value, low, high), linewidth=0.8)
+                axes.plot(*lines[task], color=drawing.shade(value, low, high), linewidth=0.8)
         axes.set(xlabel="year", ylabel="price index (2015 = 100)")
         axes.set_ylim(top=max(max(line) for _, line in fitted.values()) * 1.1)
 
-    return draw(
+    return drawing.draw(
         "inflation",
         "Inflation: the yearly price index of every country, and the fitted network's curves, "
         f"coloured by the country's task parameter. {ARBITRARY}",
@@ -116,7 +87,7 @@ def inflation(results: Results) -> Drawing | Text:
         size=(3.7, 2.8),
         columns=2,
         narrow=1,
-        ramp=colour_bar("Task parameter β", low, high),
+        ramp=drawing.colour_bar("Task parameter β", low, high),
         on_white=True,
         paper=results.paper.figure("inflation"),
         compared="the same picture, up to the sign of β: one end is countries whose prices rose in "
@@ -128,13 +99,13 @@ def bike_sharing(results: Results) -> Drawing | Text:
     beta = scalar_parameters(results, "bike_sharing")
     illustrated = _illustrated(results, "bike_sharing") if beta else None
     observed = illustrated.observed if illustrated else None
-    if not isinstance(observed, HourlyTrips):
-        return missing(
-            "Bike sharing's months need that dataset in results/dimension and results/illustrate."
-        )
+    if not isinstance(observed, illustrate.HourlyTrips):
+        return missing("Bike sharing's months need its results/dimension and results/illustrate.")
     months = sorted(beta)
     places = np.arange(len(months))
-    hours = dict(zip(observed.hours, (BLUE, SKY, ORANGE, GREY), strict=True))
+    hours = dict(
+        zip(observed.hours, (labels.BLUE, labels.SKY, labels.ORANGE, labels.GREY), strict=True)
+    )
 
     def paint(axes: Axes, trips: bool) -> None:
         if trips:
@@ -148,14 +119,14 @@ def bike_sharing(results: Results) -> Drawing | Text:
             axes.set_ylabel("trips an hour, working days")
             ends = [(observed.tasks[months[-1]].get(h, [0.0])[0], f"{h}:00", c)
                     for h, c in hours.items()]  # fmt: skip
-            label_ends(axes, ends, 0.07)
+            drawing.label_ends(axes, ends, 0.07)
         else:
-            axes.plot(places, [beta[month] for month in months], marker="o", color=BLUE)
+            axes.plot(places, [beta[month] for month in months], marker="o", color=labels.BLUE)
             axes.set_ylabel("task parameter β")
-        axes.set_xticks(places[::6], [plain(month) for month in months[::6]])
+        axes.set_xticks(places[::6], [drawing.plain(month) for month in months[::6]])
         axes.set_xlabel("month")
 
-    return draw(
+    return drawing.draw(
         "bike_sharing",
         "Bike sharing. First: the mean number of trips at four hours of the working days of each "
         "month; bands are one standard deviation. Second: the task parameter of each month. The "
@@ -191,17 +162,17 @@ def death_rate(results: Results) -> Drawing | Text:
                 axes.plot(years, values, marker="o", color=colour, linewidth=2)
                 ends.append((values[-1], COUNTRIES.get(country, country), colour))
             else:
-                axes.plot(years, values, color=GREY, linewidth=0.4, alpha=0.45)
+                axes.plot(years, values, color=labels.GREY, linewidth=0.4, alpha=0.45)
         axes.set_xticks(sorted({year for points in countries.values() for year, _ in points}))
         axes.set(xlabel="year", ylabel="task parameter β")
-        label_ends(axes, ends, 0.06)
+        drawing.label_ends(axes, ends, 0.06)
 
-    return picture(
+    return drawing.picture(
         "death_rate",
         "Death rate: the task parameter of every country and year. Each is a task of its own for "
         f"the model; a line connects the tasks of one country. {ARBITRARY}",
         paint,
-        size=(WIDE, 3.1),
+        size=(drawing.WIDE, 3.1),
         paper=results.paper.figure("death_rate"),
         compared="the same, up to the sign: Haiti in 2010, the year of the earthquake, stands out, "
         "and most countries drift towards lower death rates.",
@@ -214,10 +185,8 @@ def death_rate_curves(results: Results) -> Drawing | Text:
     tasks = [f"{country} {YEAR}" for country in HIGHLIGHTED if f"{country} {YEAR}" in beta]
     observed = illustrated.observed if illustrated else None
     curves = illustrated.curves if illustrated else None
-    if not (tasks and curves and isinstance(observed, DeathRatePoints)):
-        return missing(
-            "Death rate's curves need that dataset in results/dimension and results/illustrate."
-        )
+    if not (tasks and curves and isinstance(observed, illustrate.DeathRatePoints)):
+        return missing("Death rate's curves need its results/dimension and results/illustrate.")
 
     def paint(axes: Axes, task: str) -> None:
         colour = HIGHLIGHTED[task.split()[0]]
@@ -225,20 +194,15 @@ def death_rate_curves(results: Results) -> Drawing | Text:
         for sex, line in LINES.items():
             if sex in curves.tasks.get(task, {}):
                 axes.plot(curves.grid, curves.tasks[task][sex], linestyle=line, color=colour)
-            for part, tint in (("train", BLACK), ("test", colour)):
+            for part, tint in (("train", labels.BLACK), ("test", colour)):
                 shown = [(age, rate) for age, s, p, rate in rows if (s, p) == (sex, part)]
                 axes.plot(
-                    [age for age, _ in shown],
-                    [rate for _, rate in shown],
-                    MARKERS[sex],
-                    color=tint,
-                    markersize=4,
-                    markeredgewidth=0,
-                    alpha=0.85,
-                )
+                    [age for age, _ in shown], [rate for _, rate in shown], MARKERS[sex],
+                    color=tint, markersize=4, markeredgewidth=0, alpha=0.85,
+                )  # fmt: skip
         axes.set(xlabel="age (years)", ylabel="probability of dying")
 
-    return draw(
+    return drawing.draw(
         "death_rate_curves",
         f"Death rate, {YEAR}: data and fitted network for six countries.",
         {f"{task_name('death_rate', task)}, β = {show(beta[task], 2)}": task for task in tasks},
@@ -247,11 +211,11 @@ def death_rate_curves(results: Results) -> Drawing | Text:
         columns=3,
         narrow=1,
         legend=[
-            Mark("training rows, male", BLACK, "o"),
-            Mark("training rows, female", BLACK, "s"),
-            Mark("test rows: coloured", ORANGE, "o"),
-            Mark("network, male", GREY, line="--"),
-            Mark("network, female", GREY, line="-"),
+            Mark("training rows, male", labels.BLACK, "o"),
+            Mark("training rows, female", labels.BLACK, "s"),
+            Mark("test rows: coloured", labels.ORANGE, "o"),
+            Mark("network, male", labels.GREY, line="--"),
+            Mark("network, female", labels.GREY, line="-"),
         ],
         paper=results.paper.figure("death_rate_curves"),
         compared="the same countries, year, marks and lines. As in the paper, no other task looks "
@@ -260,35 +224,32 @@ def death_rate_curves(results: Results) -> Drawing | Text:
 
 
 def responses(results: Results) -> Drawing | Text:
-    found: dict[str, tuple[str, str, ScalarResponse]] = {}
-    for dataset in results.datasets:
+    found: dict[str, tuple[str, str, illustrate.ScalarResponse]] = {}
+    for dataset, info in results.infos().items():
         illustrated = _illustrated(results, dataset)
-        info = results.info(dataset)
-        if illustrated and illustrated.response and info:
-            name = illustrated.response.feature
-            unit = next((f.unit for f in info.features if f.name == name), "")
-            target = info.target + (f" ({info.unit})" if info.unit else "")
-            label = feature_label(dataset, name, unit)
+        if illustrated and illustrated.response:
+            label = labels.feature_label(info, illustrated.response.feature)
+            target = labels.with_unit(info.target, info.unit)
             found[results.label(dataset)] = (label, target, illustrated.response)
     if not found:
         return missing("The network's response to its task parameter needs results/illustrate.")
 
-    def paint(axes: Axes, item: tuple[str, str, ScalarResponse]) -> None:
+    def paint(axes: Axes, item: tuple[str, str, illustrate.ScalarResponse]) -> None:
         feature, target, response = item
         low, high = min(response.beta), max(response.beta)
         for beta, values in zip(response.beta, response.values, strict=True):
-            axes.plot(response.grid, values, color=shade(beta, low, high), linewidth=1)
-        axes.set(xlabel=axis_label(feature), ylabel=axis_label(target, 22))
+            axes.plot(response.grid, values, color=drawing.shade(beta, low, high), linewidth=1)
+        axes.set(xlabel=drawing.axis_label(feature), ylabel=drawing.axis_label(target, 22))
         axes.xaxis.set_major_locator(MaxNLocator(4))
 
-    return draw(
+    return drawing.draw(
         "responses",
         "What the one task parameter does: the network's response to one feature, from the lowest "
         "task parameter to the highest. The other features are at their mean or most frequent "
         f"value. {ARBITRARY}",
         found,
         paint,
-        ramp=Ramp("Task parameter β", "lowest", "highest", shades()),
+        ramp=Ramp("Task parameter β", "lowest", "highest", drawing.shades()),
         on_white=True,
     )
 
@@ -307,62 +268,68 @@ def uncertainty(results: Results) -> Drawing | Text:
         values, spread = pairs
         places = np.arange(1, len(values) + 1)
         axes.fill_between(
-            places, values - 2 * spread, values + 2 * spread, color=GREEN, alpha=0.4, linewidth=0
+            places,
+            values - 2 * spread,
+            values + 2 * spread,
+            color=labels.GREEN,
+            alpha=0.4,
+            linewidth=0,
         )
-        axes.plot(places, values, color=BLACK, linewidth=0.9)
+        axes.plot(places, values, color=labels.BLACK, linewidth=0.9)
         axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         axes.set(xlabel="tasks, in order of β", ylabel="task parameter β")
 
-    return draw(
+    return drawing.draw(
         "uncertainty",
         "Uncertainty of the task parameter: its value (line) and two posterior standard deviations "
         "to either side (band), by the Laplace approximation.",
         found,
         paint,
-        legend=[Mark("β", SOFT, line="-"), Mark("± 2 standard deviations", GREEN, "s")],
+        legend=[Mark("β", SOFT, line="-"), Mark("± 2 standard deviations", labels.GREEN, "s")],
     )
 
 
 def uncertainty_table(results: Results) -> Table:
-    rows = []
-    for dataset, (spread, typical, least) in _certainty(results).items():
-        deviation = _deviations(results, dataset)[least][0]
-        rows.append(
-            [
-                name_cell(results, dataset),
-                number(spread, None),
-                number(typical, None),
-                number(typical / spread, 2),
-                Cell(task_name(dataset, least)),
-                number(deviation, None),
-            ]
-        )
-    return Table(
+    return Table.of(
         "uncertainty_table",
         "The spread of the parameters over the tasks, and the uncertainty of a single one.",
-        (
-            "Dataset",
-            "Spread over tasks",
-            "Median posterior std",
-            "Ratio",
-            "Least certain task",
-            "Its std",
-        ),
-        rows,
+        _certainty(results),
+        {
+            "Dataset": lambda one: name_cell(results, one.dataset),
+            "Spread over tasks": lambda one: number(one.spread, None),
+            "Median posterior std": lambda one: number(one.typical, None),
+            "Ratio": lambda one: number(one.ratio, 2),
+            "Least certain task": lambda one: task_name(one.dataset, one.least_certain),
+            "Its std": lambda one: number(one.deviation, None),
+        },
         cards=True,
     )
 
 
-def _certainty(results: Results) -> dict[str, tuple[float, float, str]]:
-    """dataset -> spread over tasks, median posterior deviation, the least certain task."""
-    found = {}
+@dataclass(frozen=True)
+class Certainty:
+    """How far the tasks of a dataset are apart, and how well each of them is known."""
+
+    dataset: str
+    spread: float
+    typical: float  # the median of the posterior standard deviations
+    least_certain: str
+    deviation: float  # of that task
+
+    @property
+    def ratio(self) -> float:
+        return self.typical / self.spread
+
+
+def _certainty(results: Results) -> list[Certainty]:
+    found = []
     for dataset in results.datasets:
         beta, deviation = scalar_parameters(results, dataset), _deviations(results, dataset)
         spread = float(np.std(list(beta.values()))) if beta else 0.0
         if deviation and spread:
             least = max(deviation, key=lambda task: (deviation[task][0], task))
             typical = median(values[0] for values in deviation.values())
-            found[dataset] = (spread, typical, least)
+            found.append(Certainty(dataset, spread, typical, least, deviation[least][0]))
     return found
 
 
@@ -371,5 +338,5 @@ def _deviations(results: Results, dataset: str) -> dict[str, list[float]]:
     return dict(illustrated.task_uncertainty.get("1", {})) if illustrated else {}
 
 
-def _illustrated(results: Results, dataset: str) -> IllustrateResult | None:
+def _illustrated(results: Results, dataset: str) -> illustrate.IllustrateResult | None:
     return results.read(illustrate.STUDY, dataset, "lc")

@@ -23,13 +23,8 @@ def pyramid_network(paper: Paper) -> Drawing:
         network = pyramid(task_weights)
         for beta, colour in zip(SHOWN_BETAS, COLOURS, strict=True):
             response = network(np.column_stack([x, np.full_like(x, beta)]))
-            axes.plot(
-                x,
-                response,
-                color=colour,
-                linewidth=2.4 if beta == 0 else 1.4,
-                zorder=2 if beta == 0 else 3,
-            )
+            width, order = (2.4, 2) if beta == 0 else (1.4, 3)
+            axes.plot(x, response, color=colour, linewidth=width, zorder=order)
         axes.set(xlabel="x", ylabel="y")
 
     return draw(
