@@ -150,7 +150,7 @@ def test_workers_of_an_existing_cluster_stop_when_the_client_is_killed(project: 
 def test_a_scheduler_that_does_not_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
     with (
-        pytest.raises(UserError, match="no Dask scheduler answers there .*docs/cluster.md"),
+        pytest.raises(UserError, match=r"no Dask scheduler answers there .*docs/cluster.md"),
         cluster.connect("tcp://127.0.0.1:9", 1),
     ):
         pass
