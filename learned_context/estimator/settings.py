@@ -45,7 +45,7 @@ def check(settings: Mapping[str, Any]) -> None:
             continue
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
             raise ValueError(f"{name} must be an integer, {least} or more, not {value!r}")
-        if value > most:
+        if int(value) > most:
             raise ValueError(f"{name} must be {most} or less, not {value!r}")
     for name in NUMBERS:
         value = settings[name]
