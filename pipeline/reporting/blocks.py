@@ -29,7 +29,7 @@ ENVIRONMENT = Environment(
 GLOSSARY = "† Not the paper's file: the glossary of datasets on the Data page says how it differs."
 
 
-class Block:
+class PageBlock:
     """A part of a page, written by its template in assets/."""
 
     template: ClassVar[str]
@@ -63,7 +63,7 @@ def prose(text: str) -> tuple[Markup, ...]:
 
 
 @dataclass(frozen=True)
-class Text(Block):
+class Text(PageBlock):
     """Paragraphs; `heading` opens a section, `code` is shown as typed."""
 
     template = "text.html"
@@ -113,7 +113,7 @@ class Filter:
 
 
 @dataclass(frozen=True)
-class Table(Block):
+class Table(PageBlock):
     template = "table.html"
 
     name: str
@@ -155,7 +155,7 @@ class Table(Block):
 
         Empty where all of them have room beside each other, or where not even the others have.
         """
-        if self.cards or not self.rows or any(cell.why for row in self.rows for cell in row):
+        if self.cards or not self.rows:
             return []
         texts = [[len(row[i].text) for row in self.rows] for i in self._range()]
         words = [[len(word) for word in title.split()] for title in self.header]
@@ -252,7 +252,7 @@ class Ramp:
 
 
 @dataclass(frozen=True)
-class Drawing(Block):
+class Drawing(PageBlock):
     """A figure: as one file for download, and as panels that a page arranges by its width."""
 
     template = "drawing.html"
@@ -282,7 +282,7 @@ class Drawing(Block):
 
 
 @dataclass(frozen=True)
-class Folded(Block):
+class Folded(PageBlock):
     """Tables that open at a click, below their summaries."""
 
     template = "folded.html"
@@ -305,7 +305,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Cards(Block):
+class Cards(PageBlock):
     template = "cards.html"
 
     cards: Sequence[Card]

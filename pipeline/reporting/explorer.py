@@ -9,13 +9,13 @@ from typing import Any
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
-from pipeline.reporting.blocks import Block, asset
+from pipeline.reporting.blocks import PageBlock, asset
 
 SCRIPTS = ("chart.js", "explorer.js")
 
 
 @dataclass(frozen=True)
-class Explorer(Block):
+class Explorer(PageBlock):
     """Maps of tasks that a reader can search, colour and move in; see assets/explorer.js."""
 
     template = "explorer.html"

@@ -10,10 +10,10 @@ from learned_context.errors import UserError
 from learned_context.files import write_bytes
 from pipeline.files import write_text
 from pipeline.reporting import site
-from pipeline.reporting.blocks import ENVIRONMENT, Block, Text, asset, prose
+from pipeline.reporting.blocks import ENVIRONMENT, PageBlock, Text, asset, prose
 from pipeline.reporting.results import Results
 
-AnyBlock = TypeVar("AnyBlock", bound=Block)
+AnyBlock = TypeVar("AnyBlock", bound=PageBlock)
 
 PAPER = "https://arxiv.org/abs/2303.00788"
 DOI = "https://doi.org/10.48550/arXiv.2303.00788"
@@ -28,7 +28,7 @@ class Page:
     def __init__(self, name: str, results: Results) -> None:
         self.name = name
         self.results = results
-        self.blocks: list[Block] = []
+        self.blocks: list[PageBlock] = []
         self.folder = results.files.root / "reports" / name
         self.entries = site.pages(results.files.root)
         if name not in self.entries:

@@ -151,9 +151,9 @@ def _reproduction(results: Results, judged: Check) -> str:
 
 def reproducibility_blocks(results: Results) -> dict[str, str]:
     """How often what is promised was tried, and what the study took."""
-    tried = benchmarks.tables(
-        results.files, "kills", "tamperings", "line_coverage", "mutation", "device_mutations"
-    )
+    faults = ("kills", "tamperings", "misuse")
+    tests = ("line_coverage", "mutation", "device_mutations")
+    tried = benchmarks.tables(results.files, *faults, *tests)
     took = reproduce.minutes(results)
     shown = took.markdown() if isinstance(took, Table) else f"{took.paragraphs[0]}\n"
     return {"tried": tried, "times": shown}

@@ -87,7 +87,8 @@ SCROLLING = """
 
 def test_the_arena_s_tables_need_no_scrolling_on_a_phone(report, browser):
     browser.open(report.root / "reports/arena.html", WIDTHS[1])
-    browser.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    folded = "document.querySelectorAll('details:not(.why)')"  # reasons are opened one by one
+    browser.evaluate(f"{folded}.forEach((one) => {{ one.open = true; }})")
     found = browser.evaluate(SCROLLING)
     assert len(found) > 5
     assert [one["name"] for one in found if one["wide"] or one["hinted"]] == []

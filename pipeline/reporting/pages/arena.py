@@ -10,7 +10,17 @@ from matplotlib.axes import Axes
 
 from pipeline import checked
 from pipeline.reporting.arena_layout import Arena, ArenaResult, DatasetEntry, Standing, TrackTable
-from pipeline.reporting.blocks import DASH, Block, Cell, Drawing, Folded, Mark, Table, Text, missing
+from pipeline.reporting.blocks import (
+    DASH,
+    Cell,
+    Drawing,
+    Folded,
+    Mark,
+    PageBlock,
+    Table,
+    Text,
+    missing,
+)
 from pipeline.reporting.cells import number, text
 from pipeline.reporting.drawing import WIDE, label_ends, labelled_rows, log_ticks, picture
 from pipeline.reporting.formatting import listed, percent, plural, show
@@ -21,7 +31,7 @@ from pipeline.reporting.story import Story
 NOT_RUN = "The arena has not run yet: `python -m benchmarks.arena run` and `... summary`."
 NO_NEW_TASKS = "New tasks need the arena's second track."
 OTHERS = (ORANGE, GREEN, PURPLE, YELLOW, SKY)
-Made = TypeVar("Made", bound=Block)
+Made = TypeVar("Made", bound=PageBlock)
 
 
 def load(results: Results) -> Arena | None:

@@ -10,7 +10,7 @@ from learned_context.errors import UserError
 from pipeline.datasets.sources import Edition
 from pipeline.datasets.sources import load as load_sources
 from pipeline.reporting import numbers
-from pipeline.reporting.blocks import Block, Cell, Table
+from pipeline.reporting.blocks import Cell, PageBlock, Table
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.formatting import listed, percent, plural, show
 from pipeline.reporting.labels import LINEAR, dataset_label, model_style
@@ -68,7 +68,7 @@ class GlossaryEntry:
 
 
 @dataclass(frozen=True)
-class Glossary(Block):
+class Glossary(PageBlock):
     template = "glossary.html"
 
     entries: Sequence[GlossaryEntry]
