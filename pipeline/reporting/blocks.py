@@ -157,7 +157,10 @@ class Table(PageBlock):
         """
         if self.cards or not self.rows:
             return []
-        texts = [[len(row[i].text) for row in self.rows] for i in self._range()]
+        # A chip has a frame, and a mark if it opens.
+        texts = [
+            [len(row[i].text) + 4 * bool(row[i].chip) for row in self.rows] for i in self._range()
+        ]
         words = [[len(word) for word in title.split()] for title in self.header]
         first, *widths = (max(*t, *w) for t, w in zip(texts, words, strict=True))
         widths = [min(WRAPPED, width) + 1 for width in widths]
