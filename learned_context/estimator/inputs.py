@@ -57,9 +57,12 @@ def fit_features(owner: Any, x: Any, fewest: int) -> tuple[NDArray[np.float64], 
 
 
 def features(
-    owner: Any, x: Any, columns: Columns, new_task: bool = False
+    owner: Any, x: Any, columns: Columns, of_added: NDArray[np.bool_] | slice | None = None
 ) -> tuple[NDArray[np.float64], AddedLevels]:
-    """Check and encode rows of a fitted estimator; those of a new task may have new levels."""
+    """Check and encode rows of a fitted estimator.
+
+    `of_added` says which of them belong to added tasks, and so may have new levels.
+    """
     added: AddedLevels = owner.added_levels_
     if not columns.has_categories:
         _check_numbers(x)
@@ -67,8 +70,8 @@ def features(
     if not isinstance(x, pd.DataFrame):
         raise ValueError("X must be a DataFrame: the fitted one has columns of categories")
     validate_data(owner, x, reset=False, skip_check_array=True)
-    if new_task:
-        added = added.with_those_of(x, columns)
+    if of_added is not None:
+        added = added.with_those_of(x[of_added], columns)
     encoded = added.encode(x, columns, owner.model_.scaler.x_mean)
     return np.asarray(check_array(encoded, estimator=owner)), added
 

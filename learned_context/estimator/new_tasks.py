@@ -126,7 +126,7 @@ class NewTasks:
         check_is_fitted(self)
         if not self.has_tasks_:
             raise ValueError("the estimator was fitted without task: there is no task to add to")
-        x, levels = inputs.features(self, X, self.columns_, new_task=True)
+        x, levels = inputs.features(self, X, self.columns_, of_added=slice(None))
         return x, inputs.target(y, len(x)), levels
 
     def _tensors(

@@ -61,7 +61,7 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
         network, in place of the portfolio's; None for the portfolio's or a rule by the rows.
 
     Features may be numbers, booleans (0 and 1) and, in a DataFrame, strings or categories. A new
-    level is an error, but in rows of an added task: there it counts as an average level. A
+    level is an error, but in rows of added tasks: there it counts as an average level. A
     feature that has one value in all fitted rows is ignored. Task labels are strings, numbers or
     booleans of one sort. Without `task` all rows are one task.
 
@@ -237,7 +237,7 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
     def _rows(self, X: Any, task: Any) -> tuple[torch.Tensor, NDArray[np.int64]]:
         check_is_fitted(self)
         X, task = inputs.task_of(X, task, self.task_column)
-        x, _ = inputs.features(self, X, self.columns_)
+        x, _ = inputs.features(self, X, self.columns_, self._of_added(X, task))
         if (task is not None) != self.has_tasks_:
             raise ValueError(routing.PASS_TASK if self.has_tasks_ else routing.NO_TASK)
         number = self.model_.labels.numbers(inputs.SINGLE_TASK if task is None else task, len(x))
@@ -246,6 +246,13 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
             raise ValueError(self.model_.labels.unknown(stranger))
         scaled, _ = inputs.standardised(x, None, self.model_.scaler)
         return torch.from_numpy(scaled).to(self.model_.device), number
+
+    def _of_added(self, X: Any, task: Any) -> NDArray[np.bool_] | None:
+        """Which rows belong to added tasks; None where there are none, or no categories."""
+        base = self.model_.base
+        if task is None or len(self.model_.labels) == base or not isinstance(X, pd.DataFrame):
+            return None
+        return self.model_.labels.numbers(task, len(X)) >= base
 
 
 def _blocks(rows: int) -> Iterator[slice]:

@@ -76,6 +76,17 @@ def test_it_is_known_from_then_on(
     assert (left == right).all()
 
 
+def test_another_row_of_an_added_task_brings_one(model: LearnedContextRegressor) -> None:
+    new = rows_of(range(20, 21), ["clay"], 1)
+    model.add_task(20, new[FEATURES], new.y)
+    later = rows_of(range(20, 21), ["chalk"], 2)
+    with pytest.warns(UserWarning, match="'soil': no fitted row has 'chalk'"):
+        model.predict(later[FEATURES], later.field)
+    mixed = pd.concat([later, rows_of(range(1), ["chalk"], 2)])
+    with pytest.raises(ValueError, match=UNKNOWN), pytest.warns(UserWarning):
+        model.predict(mixed[FEATURES].assign(soil=["chalk"] * 8 + ["loess"] * 8), mixed.field)
+
+
 def test_without_a_new_task_it_is_an_error(model: LearnedContextRegressor) -> None:
     known = rows_of(range(2), ["chalk"], 1)
     with pytest.raises(ValueError, match=f"column 'soil': 'chalk' is {UNKNOWN} 'clay', 'peat'"):
