@@ -2,7 +2,8 @@
 
 A country of a continent that was not fitted is still a task. The networks have no weights for
 such a level, so it counts as an average one: its columns hold their means over the fitted rows.
-In a row of a fitted task an unknown level is an error, as it may be a typing mistake.
+A level that was added is known from then on, in rows of all tasks. Any other unknown level in a
+row of a fitted task that is predicted is an error, as it may be a typing mistake.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
         network, in place of the portfolio's; None for the portfolio's or a rule by the rows.
 
     Features may be numbers, booleans (0 and 1) and, in a DataFrame, strings or categories. A new
-    level is an error, but in rows of added tasks: there it counts as an average level. A
+    level is an error, except in rows of added tasks: there it counts as an average one. A
     feature that has one value in all fitted rows is ignored. Task labels are strings, numbers or
     booleans of one sort. Without `task` all rows are one task.
 
@@ -248,7 +248,7 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
         return torch.from_numpy(scaled).to(self.model_.device), number
 
     def _of_added(self, X: Any, task: Any) -> NDArray[np.bool_] | None:
-        """Which rows belong to added tasks; None where there are none, or no categories."""
+        """Which rows belong to added tasks; None if no task was added."""
         base = self.model_.base
         if task is None or len(self.model_.labels) == base or not isinstance(X, pd.DataFrame):
             return None
