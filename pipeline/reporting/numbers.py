@@ -26,6 +26,8 @@ ByDimension = dict[str, dict[str, dict[int, float]]]  # dataset -> model -> task
 Holdout = dict[str, dict[str, dict[int, dict[float, float]]]]
 """estimator -> dataset -> task parameters -> share of the rows -> error"""
 ALL = 1.0  # all training rows
+WITH_DIMENSION = ("lc", "ll")
+"""The paper's networks whose number of task parameters can be chosen: Figure 3."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +197,9 @@ def on_all_rows(found: Holdout, estimator: str) -> dict[str, dict[int, float]]:
 
 def lc_and_ll(found: ByDimension) -> tuple[ByDimension, dict[str, int], list[str]]:
     """Datasets with both networks, their fewest task parameters, and where LC is better then."""
-    both = {dataset: models for dataset, models in found.items() if {"lc", "ll"} <= set(models)}
+    both = {
+        dataset: models for dataset, models in found.items() if set(WITH_DIMENSION) <= set(models)
+    }
     fewest = {d: min(set(models["lc"]) & set(models["ll"])) for d, models in both.items()}
     better = [d for d, models in both.items() if models["lc"][fewest[d]] < models["ll"][fewest[d]]]
     return both, fewest, better

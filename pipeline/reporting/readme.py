@@ -17,14 +17,14 @@ from pipeline.reporting import benchmarks, readme_figure, times
 from pipeline.reporting.blocks import Cell, Table
 from pipeline.reporting.cells import number
 from pipeline.reporting.checking import Check, check
-from pipeline.reporting.formatting import duration, listed
+from pipeline.reporting.formatting import duration
 from pipeline.reporting.labels import model_style
 from pipeline.reporting.pages import arena as arena_page
 from pipeline.reporting.pages import check as check_page
 from pipeline.reporting.pages import reproduce
+from pipeline.reporting.paper import COMPARED
 from pipeline.reporting.results import Results
 
-NETWORKS = ("lc", "cs", "ll")
 FIGURE = Path("docs", "learned_context.png")
 MOST_METHODS = 8
 
@@ -110,10 +110,7 @@ def _result(results: Results, compared: Check) -> str:
     found = times.load(results)
     took = ""
     if found:
-        took = (
-            f" The study took {duration(found.total)} of processor time on "
-            f"{listed(found.machines)}."
-        )
+        took = f" The study took {duration(found.total)} of processor time ({found.machine})."
     return f"**{story.title}.**{took} Read the [report](reports/index.html).\n"
 
 
@@ -124,7 +121,7 @@ def _reproduction(results: Results, judged: Check) -> str:
         compared = verdicts.get(f"base/{dataset}/lc")
         if compared is None:
             continue
-        ratios = (verdicts.get(f"base/{dataset}/{model}") for model in NETWORKS)
+        ratios = (verdicts.get(f"base/{dataset}/{model}") for model in COMPARED)
         info = results.info(dataset)
         data = "the paper's" if not results.difference(dataset) else (
             "rebuilt" if info and info.comparable else "other data"
@@ -139,7 +136,7 @@ def _reproduction(results: Results, judged: Check) -> str:
                 Cell(data),
             ]
         )
-    labels = [model_style(model).label for model in NETWORKS]
+    labels = [model_style(model).label for model in COMPARED]
     table = Table(
         "reproduction",
         "",

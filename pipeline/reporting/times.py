@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import psutil
+
 from pipeline import checked
 from pipeline.checked import Checked, Count
 from pipeline.files import read_json
+from pipeline.reporting.formatting import listed, plural
 from pipeline.reporting.results import Results
 
 Seconds = dict[str, dict[str, float]]
@@ -21,8 +24,20 @@ class StudyTimes(Checked):
     datasets: list[str]
     stages: Count
     machines: list[str]
+    cores: Count
+    memory_gib: Count
+    """Of the machine that wrote the record, which is the one that ran the stages."""
+    clock_seconds: float
+    """Of all stages, one after the other, with whatever else the machine did."""
     cpu_seconds: Seconds
-    """By study and dataset: processor time, not the time on the clock."""
+    """By study and dataset: processor time."""
+
+    @property
+    def machine(self) -> str:
+        return (
+            f"{listed(self.machines)}, {plural(self.cores, 'core')} and {self.memory_gib} GB of "
+            "memory"
+        )
 
     @property
     def total(self) -> float:
@@ -32,6 +47,7 @@ class StudyTimes(Checked):
 class StageRun(Checked, extra="ignore"):
     """What the report reads of a stage's `.run.json`."""
 
+    seconds: float
     cpu_seconds: float
     cpu: str
     system: str
@@ -58,7 +74,7 @@ def measure(results: Results) -> StudyTimes | None:
     params = results.settings.params
     seconds: Seconds = {}
     machines: set[str] = set()
-    stages = 0
+    stages, clock = 0, 0.0
     for dataset in results.datasets:
         for file in sorted((results.files.root / "results").glob(f"*/{dataset}/*.run.json")):
             remedy = f"restore it with `git checkout {file}`"
@@ -68,6 +84,7 @@ def measure(results: Results) -> StudyTimes | None:
             if run.cpu != "none":  # a model that cannot take part
                 machines.add(f"{run.system} with {run.cpu}")
             stages += 1
+            clock += run.seconds
     if not stages:
         return None
     return StudyTimes(
@@ -75,5 +92,8 @@ def measure(results: Results) -> StudyTimes | None:
         datasets=list(params.datasets),
         stages=stages,
         machines=sorted(machines),
+        cores=psutil.cpu_count() or 1,
+        memory_gib=round(psutil.virtual_memory().total / 2**30),
+        clock_seconds=round(clock, 1),
         cpu_seconds=seconds,
     )

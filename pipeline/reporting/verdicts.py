@@ -14,6 +14,7 @@ from pipeline.reporting.labels import HYPERPARAMETERS
 from pipeline.reporting.numbers import ALL, Numbers, RepeatsCell, from_paper, properties
 from pipeline.reporting.paper import Kind, PaperCell
 from pipeline.reporting.results import Results
+from pipeline.studies.framework.plans import width_range
 
 Verdict = Literal["matches", "better", "worse", "agrees", "differs", "not comparable", "missing"]
 RESULT_VERDICTS: tuple[Verdict, ...] = ("matches", "better", "worse", "not comparable", "missing")
@@ -39,6 +40,8 @@ class Compared:
     ratio: float | None
     allowed: float
     reason: str
+    bound: bool
+    """The paper's number is an upper bound: any lower one matches."""
     comparable: bool | None
     verdict: Verdict
     note: str
@@ -96,6 +99,7 @@ def _compare(
         ours / cell.value if ours is not None and cell.value else None,
         base.allowed / numbers.std[cell.row] if base and cell.row in numbers.std else cell.allowed,
         base.reason if base else cell.reason,
+        base.bound if base else cell.bound,
         comparable,
         said,
         base.note if base else cell.note,
@@ -196,9 +200,8 @@ def _ours(results: Results, numbers: Numbers, cell: PaperCell) -> float | None:
 
 def _space(results: Results, name: str, column: str) -> float:
     assert name in HYPERPARAMETERS
-    low, high = getattr(results.settings.params.space, name)
-    if name == "width":
-        high = max(low, min(high, results.settings.profile.search.width_max))
+    settings = results.settings
+    low, high = width_range(settings) if name == "width" else getattr(settings.params.space, name)
     return float(low if column == "low" else high)
 
 

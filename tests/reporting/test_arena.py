@@ -16,8 +16,8 @@ def test_the_leaderboard_and_what_is_said_of_it(report):
     assert table[1][1:5] == ["1.33", "1.033", "2", "0"]
     assert "needs &lt;numbers&gt;" in html and "failed" in html
     index = (report.root / "reports/index.html").read_text()
-    assert "other methods: Learned context has the best mean rank of 4 methods" in index
-    assert Reader(html).tables["losses"][1] == ["schools", "known", "1.100", "LightGBM"]
+    assert "its mean rank among 4 methods on 3 datasets; next is LightGBM" in index
+    assert Reader(html).tables["losses"][1] == ["Schools", "known", "1.100", "LightGBM"]
 
 
 def test_without_an_arena_the_page_says_how_to_make_one(project):

@@ -50,7 +50,7 @@ TABLES = {
     "check": ["numbers", "sentences", "verdicts"],
     "arena": ["contestants", "duels", "leaderboard", "losses", "targets"],
     "budget": ["draws", "splits", "trainings"],
-    "index": ["differences", "errors"],
+    "index": ["claims", "differences", "errors"],
     "reproduce": ["provenance"],
 }
 

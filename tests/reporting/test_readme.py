@@ -14,7 +14,7 @@ from pipeline.reporting.readme import run_example
 from pipeline.reporting.results import MEASURED
 from pipeline.reporting.site import pages
 from tests.conftest import ROOT
-from tests.reporting.conftest import working_in
+from tests.reporting.conftest import render, working_in
 
 MARKS = """<!-- begin: result -->
 old
@@ -36,7 +36,9 @@ BENCHMARKS = sorted((ROOT / "results/benchmarks").glob("*.json"))
 def test_the_block_is_rewritten_and_the_rest_stays(project):
     made = project(1.01, ("frequency", "obesity"))
     run = made.root / "results/train/frequency/lc.run.json"
-    run.write_text(json.dumps({"cpu_seconds": 7200.0, "cpu": "AVX2", "system": "Linux"}))
+    run.write_text(
+        json.dumps({"seconds": 1.0, "cpu_seconds": 7200.0, "cpu": "AVX2", "system": "Linux"})
+    )
     readme = made.root / "README.md"
     readme.write_text(f"before\n{MARKS}after\n")
     with working_in(made.root):
@@ -46,7 +48,7 @@ def test_the_block_is_rewritten_and_the_rest_stays(project):
     assert text.endswith("<!-- end: reproduction -->\nafter\n")
     assert "| Frequency | 0.107 | 0.106 | 1.01 | 1.01 | 1.01 | matches | the paper's |" in text
     assert "| Obesity† | 0.124 | 0.123 | 1.01 | 1.01 | 1.01 | not comparable | other data |" in text
-    assert "2.0 hours of processor time on Linux with AVX2" in text
+    assert "2.0 hours of processor time (Linux with AVX2, " in text
     assert "old" not in text
     with working_in(made.root):
         assert main(["report", "--readme"]) == 0
@@ -88,7 +90,8 @@ def test_the_times_go_into_the_documentation(project):
     made = project(datasets=("frequency", "obesity"))
     for dataset, seconds in (("frequency", 90.0), ("obesity", 30.0)):
         run = made.root / f"results/train/{dataset}/lc.run.json"
-        run.write_text(json.dumps({"cpu_seconds": seconds, "cpu": "AVX2", "system": "Linux"}))
+        took = {"seconds": 2 * seconds, "cpu_seconds": seconds, "cpu": "AVX2", "system": "Linux"}
+        run.write_text(json.dumps(took))
     for name in ("README.md", "docs/reproducibility.md"):
         (made.root / name).parent.mkdir(exist_ok=True)
         (made.root / name).write_text(MARKS + DOCS)
@@ -97,6 +100,10 @@ def test_the_times_go_into_the_documentation(project):
     text = (made.root / "docs/reproducibility.md").read_text()
     assert "| Frequency | 1.5 | 1.5 |" in text
     assert "| All | 2.0 | 2.0 |" in text
+    render(made.root, "index")
+    index = (made.root / "reports/index.html").read_text()
+    assert re.search(r"Linux with AVX2, \d+ cores? and \d+ GB of memory", index)
+    assert "it was 2 minutes on the clock" in index
 
 
 def test_benchmarks_go_into_the_documentation(project, capsys):

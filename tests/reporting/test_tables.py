@@ -6,8 +6,10 @@ import re
 
 from pipeline.reporting.blocks import Cell, Table
 from pipeline.reporting.checking import check
+from pipeline.reporting.claims import SENTENCES
 from pipeline.reporting.results import Results
 from tests.reporting.conftest import render
+from tests.reporting.project import write
 from tests.reporting.reading import Reader
 
 
@@ -66,7 +68,29 @@ def test_the_papers_number_stands_beside_ours(report):
 
 def test_a_difference_names_the_model_and_counts_are_in_full(report):
     _, *rows = Reader((report.root / "reports/index.html").read_text()).tables["differences"]
-    assert all(re.match(r"\w[^:;]*: [\d.\u202f]+ \(paper ", row[2]) for row in rows)
+    assert all(re.match(r"\w[^:;]*: [\d.\u202f]+ \(paper ", row[3]) for row in rows)
+
+
+def test_the_front_page_shows_every_worse_result_before_any_better_one(project):
+    made = project(1.2, ("frequency", "bike_sharing"))
+    low = made.read("train", "frequency", "lc")
+    write(made.path("train", "frequency", "lc"), low | {"rmse": low["rmse"] / 2})
+    render(made.root, "index")
+    _, *rows = Reader((made.root / "reports/index.html").read_text()).tables["differences"]
+    verdicts = [row[0] for row in rows]
+    assert set(verdicts) == {"worse", "better"} and verdicts == sorted(verdicts, reverse=True)
+    numbers = check(Results.open(made.root)).numbers
+    worse = [c for c in numbers if c.verdict == "worse" and not c.same_as]
+    assert sum(row[3].count("(paper ") for row in rows if row[0] == "worse") == len(worse) > 0
+
+
+def test_the_front_page_lists_every_sentence_and_those_that_fail_first(report):
+    html = (report.root / "reports/index.html").read_text()
+    _, *rows = Reader(html).tables["claims"]
+    outcomes = [row[2].split("\n")[0] for row in rows]
+    assert len(rows) == len(SENTENCES)
+    last = [i for i, outcome in enumerate(outcomes) if outcome != "holds in both"]
+    assert last == list(range(len(last))), outcomes
 
 
 def test_an_edition_that_is_not_the_papers_is_marked_and_linked_to_the_glossary(report):

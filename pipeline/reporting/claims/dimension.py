@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.reporting.labels import dataset_label
-from pipeline.reporting.numbers import Numbers, lc_and_ll
+from pipeline.reporting.numbers import WITH_DIMENSION, Numbers, lc_and_ll
 from pipeline.reporting.sentences import Finding, names, ruling, sentence, too_few, unknown
 
 NOT_PRINTED = "The paper shows these numbers as a figure only."
@@ -116,7 +116,7 @@ def frequency_needs_more(numbers: Numbers) -> Finding:
     best = min(models["lc"].values())
     reached = {
         m: min((d for d, error in models[m].items() if error <= 1.1 * best), default=None)
-        for m in ("lc", "ll")
+        for m in WITH_DIMENSION
     }
     lc, ll = reached["lc"], reached["ll"]
     needed = str(ll) if ll is not None else f"more than {max(models['ll'])}"

@@ -24,7 +24,7 @@ from pipeline.reporting.blocks import (
 from pipeline.reporting.cells import number, text
 from pipeline.reporting.drawing import WIDE, label_ends, labelled_rows, log_ticks, picture
 from pipeline.reporting.formatting import listed, percent, plural, show
-from pipeline.reporting.labels import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
+from pipeline.reporting.labels import BLUE, DATASETS, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import Story
 
@@ -240,6 +240,11 @@ def new_leaderboards(arena: Arena | None) -> Folded | Text:
     )
 
 
+def _label(dataset: DatasetEntry) -> str:
+    """The paper's datasets are called as on the other pages."""
+    return DATASETS.get(dataset.name, dataset.label)
+
+
 @_if_run
 def by_dataset(arena: Arena) -> Folded:
     """Every dataset, to be opened: what it is, and every method's error."""
@@ -273,13 +278,14 @@ def _dataset(
         return DASH if share is None else Cell(percent(share, 1), share)
 
     summary = (
-        f"{dataset.label}: {show(dataset.rows, 0)} rows, {plural(dataset.tasks, 'task')}; "
+        f"{_label(dataset)}: {show(dataset.rows, 0)} rows, {plural(dataset.tasks, 'task')}; "
         f"best: {titles(arena)[order[0]]}"
         + (f"; learned context: place {learned[0] + 1}" if behind else "")
     )
     return summary, Table.of(
         f"dataset_{dataset.name.replace('/', '_')}",
-        f"Task: {dataset.task}; target: {dataset.target}. {dataset.why}",
+        (f"Task: {dataset.task}; target: {dataset.target}. " if dataset.task != "task" else "")
+        + f"{dataset.why[:1].upper()}{dataset.why[1:]}.",
         order,
         {
             "Method": titles(arena).__getitem__,
@@ -294,7 +300,7 @@ def _dataset(
 
 @_if_run
 def losses(arena: Arena) -> Table:
-    labels = {one.name: one.label for one in arena.datasets}
+    labels = {one.name: _label(one) for one in arena.datasets}
     return Table.of(
         "losses",
         "Datasets on which another method is better."

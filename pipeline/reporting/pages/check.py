@@ -110,7 +110,8 @@ def all_numbers(results: Results, check: Check) -> Table:
 def verdict_cell(compared: Compared) -> Cell:
     """It opens to the note with its evidence, and why the tolerance is what it is."""
     evidence = f"Evidence: {compared.command}." if compared.command else ""
-    why = " ".join(filter(None, (compared.note, evidence, compared.reason)))
+    allowed = f"The tolerance: {compared.reason}."
+    why = " ".join(filter(None, (compared.note, evidence, allowed)))
     return Cell(compared.verdict, chip=TONES.get(compared.verdict, "grey"), why=why)
 
 
@@ -159,8 +160,8 @@ def sentences(check: Check) -> Table:
         {
             "Section": lambda judged: judged.sentence.section,
             "The paper says": lambda judged: f"“{judged.sentence.quote}”",
-            "Comparable datasets": lambda judged: _outcome(judged.comparable),
-            "All datasets": lambda judged: _outcome(judged.every),
+            "Comparable datasets": lambda judged: outcome_cell(judged.comparable),
+            "All datasets": lambda judged: outcome_cell(judged.every),
             "Evidence here": lambda judged: text(judged.ours.evidence),
             "How it is tested": lambda judged: judged.sentence.criterion,
         },
@@ -168,6 +169,6 @@ def sentences(check: Check) -> Table:
     )
 
 
-def _outcome(compared: Comparison) -> Cell:
+def outcome_cell(compared: Comparison) -> Cell:
     why = f"Here: {compared.ours.evidence} In the paper: {compared.paper.evidence}"
     return Cell(compared.outcome, chip=OUTCOME_TONES.get(compared.outcome, "grey"), why=why)

@@ -37,11 +37,11 @@ def needed(results: Results) -> dict[str, dict[str, int]]:
     both, *_ = numbers.lc_and_ll(numbers.dimension(results))
     found: dict[str, dict[str, int]] = {}
     for dataset, models in both.items():
-        limit = NEAR_BEST * min(min(models[m].values()) for m in ("lc", "ll"))
-        most = max(max(models[m]) for m in ("lc", "ll"))
+        limit = NEAR_BEST * min(min(models[m].values()) for m in numbers.WITH_DIMENSION)
+        most = max(max(models[m]) for m in numbers.WITH_DIMENSION)
         found[dataset] = {
             m: min((d for d, error in models[m].items() if error <= limit), default=2 * most)
-            for m in ("lc", "ll")
+            for m in numbers.WITH_DIMENSION
         }
     return found
 

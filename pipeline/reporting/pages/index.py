@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from statistics import fmean, geometric_mean
 
 from matplotlib.axes import Axes
 
-from pipeline.reporting import drawing, labels, numbers, times
+from pipeline.reporting import drawing, labels, numbers, site, times
 from pipeline.reporting.blocks import Card, Cards, Cell, Drawing, Table, Text, missing, prose
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.checking import Check
 from pipeline.reporting.formatting import duration, listed, percent, plural, show, signed
-from pipeline.reporting.pages import arena, dimension, holdout, search, sizes
+from pipeline.reporting.pages import arena, holdout, sizes
 from pipeline.reporting.pages import check as check_page
+from pipeline.reporting.paper import COMPARED
 from pipeline.reporting.results import Results
 from pipeline.reporting.sentences import Judged, Outcome, outcome_counts
 from pipeline.reporting.story import Story
 from pipeline.reporting.svg import GRID, PAPER, SOFT
+from pipeline.reporting.verdicts import Compared
 from pipeline.studies import clean
+from pipeline.studies.framework.plans import width_range
 
 MOSTLY, LARGELY = 0.9, 0.7
 NOT_IN_BOTH: tuple[Outcome, ...] = ("only in the paper", "only here", "in neither")
@@ -51,37 +56,60 @@ def story(results: Results, check: Check) -> Story:
         f"{plural(decided, 'sentence')} of the paper that can be tested on comparable data, "
         f"{plural(outcomes['holds in both'], 'holds', 'hold')} here and in the paper's own tables"
         + "".join(f", {outcomes[name]} {name}" for name in NOT_IN_BOTH if outcomes[name])
-        + "."
+        + " ([each of them](#the-paper-s-claims-one-by-one))."
         + (f" Not run: {listed(not_run)}." if not_run else ""),
     )
 
 
 def caveat(results: Results) -> str:
     took = times.load(results)
-    cost = (
-        f"All of it ran in {duration(took.total)} of processor time on CPUs: the" if took else "The"
+    ran = (
+        f"It ran in {duration(took.total)} of processor time ({took.machine}), so " if took else ""
     )
-    return (
-        f"{cost} trainings are shorter than the paper's. Some datasets are not the paper's own "
-        "files (marked †; see the [glossary](data.html#glossary))."
+    other = [d for d in results.datasets if results.difference(d)]
+    _, high = width_range(results.settings)
+    wide = results.settings.params.space.width[1]
+    text = f"{ran}trainings are shorter than the paper's" + (
+        f", and hidden layers have at most {high} units instead of {wide}." if high < wide else "."
     )
+    if other:
+        near, far = (
+            [labels.dataset_label(d) for d in other if bool(results.comparable(d)) is wanted]
+            for wanted in (True, False)
+        )
+        text += (
+            f" {plural(len(other), 'dataset is', 'datasets are')} not the paper's own files (†, "
+            "see the [glossary](data.html#glossary))"
+            + (f"; {listed(near)} can be compared all the same" if near else "")
+            + (f"; {listed(far)} cannot" if far else "")
+            + "."
+        )
+    return text[:1].upper() + text[1:]
 
 
 # -- the findings ---------------------------------------------------------------------------------
 
 
-def findings(results: Results, check: Check) -> Cards:
-    """One card for each finding that the results can show."""
+def reproduced(results: Results, check: Check) -> Cards:
+    """The paper's main claims on the datasets that can be compared."""
     judged = {one.sentence.name: one for one in check.sentences}
     cards = (
         _fewer_parameters(results, judged),
         _little_data(results, judged),
         _new_tasks(results, judged),
-        _optimiser(results),
-        _leak(results),
-        _disagreement(results, check),
     )
     return Cards([card for card in cards if card])
+
+
+def beyond(results: Results) -> Cards:
+    """What the paper does not have."""
+    cards = (_optimiser(results), _leak(results), _arena(results))
+    return Cards([card for card in cards if card])
+
+
+def _comparable(results: Results) -> list[str]:
+    """The datasets that the paper's claims are tested on; all, where none is the paper's."""
+    return [d for d in results.datasets if results.comparable(d)] or list(results.datasets)
 
 
 def _status(judged: Judged | None) -> tuple[str, str]:
@@ -90,16 +118,18 @@ def _status(judged: Judged | None) -> tuple[str, str]:
 
 
 def _fewer_parameters(results: Results, judged: Mapping[str, Judged]) -> Card | None:
-    both, fewest, better = numbers.lc_and_ll(numbers.dimension(results))
+    kept = _comparable(results)
+    curves = {d: models for d, models in numbers.dimension(results).items() if d in kept}
+    both, fewest, better = numbers.lc_and_ll(curves)
     if not both:
         return None
-    closes = "gap_closes" in judged and judged["gap_closes"].ours.ruling == "holds"
     counted = sorted(set.intersection(*(set(m["lc"]) & set(m["ll"]) for m in both.values())))
+    ahead = [d for d, m in both.items() if counted and m["lc"][counted[-1]] < m["ll"][counted[-1]]]
 
     def paint(axes: Axes) -> None:
         means = {
             model: {d: geometric_mean(m[model][d] for m in both.values()) for d in counted}
-            for model in ("lc", "ll")
+            for model in numbers.WITH_DIMENSION
         }
         drawing.plot_models(axes, means)
         drawing.log_ticks(axes, counted, [str(count) for count in counted])
@@ -110,8 +140,15 @@ def _fewer_parameters(results: Results, judged: Mapping[str, Judged]) -> Card | 
         "With few task parameters, learned context beats last layer",
         *_status(judged.get("fewer_needed")),
         f"{len(better)} of {len(both)}",
-        f"datasets where it is better with {plural(min(fewest.values()), 'task parameter')}",
-        ("With more of them the gap closes. " if closes else "") + dimension.story(results).answer,
+        "comparable datasets where it is better with "
+        f"{plural(min(fewest.values()), 'task parameter')}",
+        "A task parameter is one learned number that describes a task."
+        + (
+            f" With {counted[-1]} of them it is better on {len(ahead)}: the gap closes, as in the "
+            "paper."
+            if counted and "gap_closes" in judged and judged["gap_closes"].ours.ruling == "holds"
+            else ""
+        ),
         "dimension.html",
         drawing.sparkline(
             "card_dimension", "Mean error by number of task parameters, LC and LL", paint
@@ -122,7 +159,7 @@ def _fewer_parameters(results: Results, judged: Mapping[str, Judged]) -> Card | 
 
 
 def _little_data(results: Results, judged: Mapping[str, Judged]) -> Card | None:
-    least, lost, count = sizes.losses(results)
+    least, lost, count = sizes.losses(results, _comparable(results))
     if "lc" not in lost:
         return None
     ordered = {
@@ -139,22 +176,25 @@ def _little_data(results: Results, judged: Mapping[str, Judged]) -> Card | None:
         "It loses least when there is little data",
         *_status(judged.get("lc_loses_least")),
         signed(lost["lc"], 3),
-        f"mean rise of error / std from all rows to {percent(least)} of them",
+        f"mean rise of learned context's error from all rows to {percent(least)} of them, in "
+        "standard deviations of the target",
         "The other networks: "
         + listed(
             [f"{labels.model_style(m).label} {signed(v, 3)}" for m, v in lost.items() if m != "lc"]
         )
-        + f", over {plural(count, 'dataset')}.",
+        + f", over {plural(count, 'comparable dataset')}.",
         "sizes.html",
         drawing.sparkline("card_sizes", "Rise of the error with less data, by model", paint),
     )
 
 
 def _new_tasks(results: Results, judged: Mapping[str, Judged]) -> Card | None:
-    best = holdout.best_errors(results, "gauss_newton")
+    kept = _comparable(results)
+    best = {d: e for d, e in holdout.best_errors(results, "gauss_newton").items() if d in kept}
     if not best:
         return None
     near = [d for d, ratio in best.items() if ratio < holdout.GOOD_ENOUGH]
+    far = [labels.dataset_label(d) for d in best if d not in near]
 
     def paint(axes: Axes) -> None:
         order = sorted(best, key=lambda dataset: best[dataset])
@@ -170,9 +210,10 @@ def _new_tasks(results: Results, judged: Mapping[str, Judged]) -> Card | None:
         "A frozen network learns new tasks",
         *_status(judged.get("below_twenty")),
         f"{len(near)} of {len(best)}",
-        f"datasets where a new task comes within {percent(holdout.GOOD_ENOUGH - 1)} of full "
-        "training",
-        "Only the new task's few parameters are estimated; no other prediction changes.",
+        "comparable datasets where new tasks come within "
+        f"{percent(holdout.GOOD_ENOUGH - 1)} of the error of training with them",
+        "Only the new task's few parameters are estimated; no other prediction changes."
+        + (f" Further away: {listed(far)}." if far else ""),
         "holdout.html",
         drawing.sparkline("card_holdout", "Error of new tasks relative to full training", paint),
     )
@@ -188,6 +229,7 @@ def _optimiser(results: Results) -> Card | None:
         rows = list(holdout.at_all_rows(results, name).values())
         counted = sorted(set.intersection(*map(set, rows)))
         lines[name] = {c: fmean(r[c] / r[counted[0]] for r in rows) for c in counted}
+    counts = list(lines["lipo"])
 
     def paint(axes: Axes) -> None:
         ends = []
@@ -203,10 +245,12 @@ def _optimiser(results: Results) -> Card | None:
     return Card(
         _optimiser_claim(lipo, gauss),
         *FOUND_HERE,
-        f"{show(lipo, 2)} → {show(gauss, 2)}",
-        "mean error with most / with fewest task parameters: LIPO, then Gauss-Newton",
-        "The paper advises a small task space for new tasks. On the same networks and objective, "
-        "LIPO stops above the optimum as the dimension grows; Gauss-Newton does not.",
+        f"{signed(100 * (gauss - 1), 0)}%",
+        f"mean change of new tasks' error from {counts[0]} to {counts[-1]} task parameters, fitted "
+        f"by Gauss-Newton; {signed(100 * (lipo - 1), 0)}% by LIPO",
+        "The paper fits new tasks with LIPO, a global search, and advises few task parameters for "
+        "them. On the same networks, rows and objective LIPO stops above the optimum as the number "
+        "grows; Gauss-Newton, which uses the gradient, does not.",
         "holdout.html#optimisers",
         drawing.sparkline("card_optimiser", "Error of new tasks by dimension and optimiser", paint),
     )
@@ -249,40 +293,55 @@ def _leak(results: Results) -> Card | None:
     )
 
 
-def _disagreement(results: Results, check: Check) -> Card | None:
-    differing = [c for c in check.numbers if c.is_open and c.kind == "result"]
-    if not check.judged:
+def _arena(results: Results) -> Card | None:
+    found = arena.load(results)
+    place = found and arena.standing(found, found.known)
+    if not found or not place:
         return None
-    ratios = [c.ratio for c in check.numbers if c.ratio and c.table == "base" and c.comparable]
+    titles, ours, first = arena.titles(found), arena.ours(found), place[1]
+    standings = found.known.standings
+    other = next(one for one in standings if one.contestant not in ours)
+    lost = {loss.dataset for loss in found.losses}
 
     def paint(axes: Axes) -> None:
-        axes.axvspan(0.9, 1.1, color=GRID, zorder=0)
-        axes.axvline(1, color=SOFT, linewidth=0.9, linestyle=":")
-        ordered = sorted(ratios)
-        axes.plot(ordered, range(len(ordered)), "o", color=labels.BLUE, markersize=3)
-        drawing.log_scale(axes.xaxis)
-        axes.set_yticks([])
-        axes.set(xlabel="our error / the paper's", ylabel="numbers of Table 2")
+        shown = {titles[one.contestant]: one.mean_rank for one in standings[:5]}
+        colours = [labels.BLUE if s.contestant in ours else labels.GREY for s in standings[:5]]
+        drawing.bars(axes, shown, colours, 1)
+        axes.margins(x=0.18)
+        axes.set_xlabel("mean rank, lower is better")
 
-    open_ones = sum(c.unexplained for c in differing)
-    explained = f"{plural(len(differing) - open_ones, 'has', 'have')} an explanation"
-    other = [labels.dataset_label(d) for d in results.datasets if results.comparable(d) is False]
     return Card(
-        "Where our numbers and the paper's differ",
-        "Explained" if not open_ones else "Partly open",
-        "grey" if not open_ones else "bad",
-        show(len(differing), 0),
-        f"of {check.judged} comparable results are better or worse beyond tolerance; {explained}",
-        (
-            f"{plural(open_ones, 'is', 'are')} not explained yet."
-            if open_ones
-            else "The list below and the paper check give the reason for each."
-        )
-        + (f" Not compared, because the data differ: {listed(other)}." if other else ""),
-        "check.html?numbers.verdict=worse#every-number",
-        drawing.sparkline("card_ratios", "Our errors relative to the paper's, Table 2", paint)
-        if ratios
-        else None,
+        "The estimator is ahead of other methods on many small tasks"
+        if place[0] == 1
+        else "The estimator against other methods",
+        *FOUND_HERE,
+        show(first.mean_rank, 1),
+        f"its mean rank among {len(standings)} methods on {plural(first.datasets, 'dataset')}; "
+        f"next is {titles[other.contestant]} with {show(other.mean_rank, 1)}",
+        "The library's LearnedContextRegressor against boosted trees, mixed models and other "
+        f"networks, all with their defaults. On {plural(len(lost), 'dataset')} another method is "
+        "better with known tasks or with new ones.",
+        "arena.html",
+        drawing.sparkline("card_arena", "Mean ranks of the first five methods", paint),
+    )
+
+
+# -- the paper's claims ---------------------------------------------------------------------------
+
+
+def claims(check: Check) -> Table:
+    """Every sentence of the paper that was tested; those that do not hold in both come first."""
+    order = [*NOT_IN_BOTH, "cannot be judged", "holds in both"]
+    return Table.of(
+        "claims",
+        "The paper's sentences, tested on the comparable datasets. A verdict opens to show its "
+        "evidence.",
+        sorted(check.sentences, key=lambda one: order.index(one.comparable.outcome)),
+        {
+            "The paper says": lambda one: f"“{one.sentence.quote}”",
+            "Section": lambda one: one.sentence.section,
+            "It holds": lambda one: check_page.outcome_cell(one.comparable),
+        },
     )
 
 
@@ -292,7 +351,7 @@ def _disagreement(results: Results, check: Check) -> Card | None:
 def main_table(results: Results, check: Check) -> Table:
     verdicts = {compared.cell: compared for compared in check.numbers}
     base = numbers.base(results)
-    shown = [m for m in results.models if m in ("lc", "cs", "ll")]
+    shown = [m for m in results.models if m in COMPARED]
     rows = []
     for dataset in results.datasets:
         row = [name_cell(results, dataset)]
@@ -301,21 +360,33 @@ def main_table(results: Results, check: Check) -> Table:
             if compared is None:  # a user's own dataset
                 row += [number(base.get(dataset, {}).get(model), 3), Cell("–")]
                 continue
-            row += [number(compared.ours, 3, compared.paper), check_page.verdict_cell(compared)]
+            row += [number(compared.ours, 3, compared.paper), _verdict(compared)]
         rows.append(row)
+    one_sided = {
+        compared.reason: labels.dataset_label(compared.row)
+        for compared in check.numbers
+        if compared.table == "base" and compared.bound
+    }
     return Table(
         "errors",
-        "Test errors of the three multi-task networks (Table 2). A verdict opens to show its "
-        "reason.",
+        "Test errors of the three multi-task networks (Table 2). A verdict with a mark opens to "
+        "show its reason.",
         ("Dataset", *(part for _ in shown for part in ("Error", "Verdict"))),
         rows,
+        notes=[f"{dataset}: {reason}." for reason, dataset in one_sided.items()],
         groups=[("", 1), *((f"{s.label}, {s.title}", 2) for s in map(labels.model_style, shown))],
     )
 
 
+def _verdict(compared: Compared) -> Cell:
+    """It opens where there is something to explain."""
+    cell = check_page.verdict_cell(compared)
+    return cell if compared.is_open else replace(cell, why="")
+
+
 def ratios(results: Results, check: Check) -> Drawing | Text:
     found = {c.cell: c for c in check.numbers if c.table == "base" and c.ratio is not None}
-    shown = [m for m in results.models if m in ("lc", "cs", "ll")]
+    shown = [m for m in results.models if m in COMPARED]
     datasets = [d for d in results.datasets if any(f"base/{d}/{m}" in found for m in shown)]
     if not datasets:
         return missing("Our errors relative to the paper's need results/train.")
@@ -351,32 +422,66 @@ def ratios(results: Results, check: Check) -> Drawing | Text:
     )
 
 
-def differences(results: Results, check: Check, most: int = 8) -> Table:
-    """The differences with their explanations: numbers of one dataset and note together."""
-    groups: dict[tuple[str, str, str], list[str]] = {}
-    for c in check.numbers:
-        if c.is_open:
-            table = check_page.table_number(results, c)
-            ours, paper = (show(v, check_page.decimals(c)) for v in (c.ours or 0.0, c.paper))
-            said = f"{check_page.column_label(c)}: {ours} (paper {paper})"
-            row = labels.HYPERPARAMETERS.get(c.row) or results.label(c.row)
-            groups.setdefault((table, row, c.note), []).append(said)
-    explained_first = sorted(groups.items(), key=lambda group: not group[0][2])
+def what_differs(check: Check) -> str:
+    """In words, above the list."""
+    differing = [c for c in check.numbers if c.is_open and c.kind == "result"]
+    if not differing:
+        return "No comparable result differs from the paper's by more than its tolerance."
+    worse = sum(c.verdict == "worse" for c in differing)
+    unexplained = sum(c.unexplained for c in differing)
+    explained = (
+        f"{plural(unexplained, 'has', 'have')} no explanation yet."
+        if unexplained
+        else "Each has an explanation, with a command that prints the evidence."
+    )
+    return (
+        f"Of {check.judged} comparable results, {len(differing)} differ by more than their "
+        f"tolerance: {worse} are worse and {len(differing) - worse} better. {explained} The test "
+        "rows, the seeds and the length of the trainings are not the paper's; [Budget and "
+        "split](budget.html) measures what that does. Below: every worse result, then the better "
+        f"ones of Table 2. The [paper check](check.html#every-number) has all {len(check.numbers)} "
+        "numbers."
+    )
+
+
+def differences(results: Results, check: Check) -> Table:
+    """Worse results first; numbers of one dataset with one explanation are together."""
+    groups: dict[tuple[str, str, str, str, str], list[str]] = {}
+    shown = [c for c in check.numbers if c.is_open and (c.verdict == "worse" or c.table == "base")]
+    for c in sorted(shown, key=lambda c: c.verdict != "worse"):
+        table = check_page.table_number(results, c)
+        ours, paper = (show(v, check_page.decimals(c)) for v in (c.ours or 0.0, c.paper))
+        said = f"{check_page.column_label(c)}: {ours} (paper {paper})"
+        key = (c.verdict, table, results.label(c.row), c.note, c.command)
+        groups.setdefault(key, []).append(said)
     rows = [
-        [Cell(table), Cell(row), Cell("; ".join(said)), Cell(note or "Not explained yet.")]
-        for (table, row, note), said in explained_first[:most]
+        [
+            Cell(verdict, chip=check_page.TONES[verdict]),
+            Cell(row),
+            Cell(table),
+            Cell("; ".join(said)),
+            Cell(note or "Not explained yet."),
+            _evidence(results, command),
+        ]
+        for (verdict, table, row, note, command), said in groups.items()
     ]
-    left = len(groups) - len(rows)
     return Table(
         "differences",
-        "Numbers that are better, worse or different beyond their tolerance, and why."
+        "Results that are worse or better than the paper's beyond their tolerance, and why."
         if rows
-        else "No number is better, worse or different beyond its tolerance.",
-        ("Table", "Dataset or setting", "Ours and the paper's", "Why"),
+        else "No result of Table 2 differs and none is worse.",
+        ("Verdict", "Dataset", "Table", "Ours and the paper's", "Why", "Evidence"),
         rows,
-        notes=(f"{left} more on the page Paper check.",) if left > 0 else (),
         cards=True,
     )
+
+
+def _evidence(results: Results, command: str) -> Cell:
+    """The page that shows what the command prints."""
+    found = re.search(r"pipeline report (\w+)", command)
+    page = found[1] if found else "budget" if "benchmarks/" in command else "check"
+    entries = site.pages(results.files.root)
+    return Cell(entries[page].label, address=f"{page}.html") if page in entries else Cell(command)
 
 
 # -- what was run, and what to do next ------------------------------------------------------------
@@ -386,21 +491,24 @@ def what_was_run(results: Results) -> Text:
     settings = results.settings
     profile = settings.profile
     took = times.load(results)
-    low, high = search.width_range(results)
+    low, high = width_range(settings)
     wide = settings.params.space.width[1]
     epochs = max(budget.epochs for budget in profile.train.budget)
     parts = []
     if took:
         parts.append(
-            f"All of it took **{duration(took.total)} of processor time** on "
-            f"{listed(took.machines)}, one thread for each training: "
-            f"at least {duration(took.total / 2)} on two cores. The paper used a GPU. "
-            f"The budgets are those of the `{settings.params.profile}` profile."
+            f"**Time.** {plural(took.stages, 'stage')} took {duration(took.total)} of processor "
+            f"time, one thread for each training: {duration(took.total / 2)} on two free cores. "
+            f"**Machine.** {took.machine}, no GPU; the paper used one. On this machine, two stages "
+            f"at a time and often beside other work, it was {duration(took.clock_seconds / 2)} on "
+            "the clock. [Reproduce](reproduce.html) has the minutes of every study. The budgets "
+            f"are those of the `{settings.params.profile}` profile."
         )
     parts.append(
-        f"For each dataset and network, LIPO tried {profile.search.evaluations} settings; the best "
-        f"one was trained for up to {show(epochs, 0)} epochs, {profile.repeats} times with other "
-        "seeds, on less data, and with more and fewer task parameters. "
+        "**Budget.** For each dataset and network, LIPO, the paper's search method, tried "
+        f"{profile.search.evaluations} settings; the best one was trained for up to "
+        f"{show(epochs, 0)} epochs, {profile.repeats} times with other seeds, on less data, and "
+        "with more and fewer task parameters. "
         f"Hidden layers have {low} to {high} units, "
         + (f"where the paper allows {wide}." if high < wide else "as in the paper.")
     )
@@ -411,16 +519,13 @@ def what_was_run(results: Results) -> Text:
     return Text(prose("\n\n".join(parts)))
 
 
-def next_steps(results: Results) -> Text:
-    found = arena.load(results)
-    outcome = f": {arena.story(found).title}" if found else ""
+def next_steps() -> Text:
     return Text(
         prose(
             "**See the tasks.** The [explorer](explore.html) shows every task on a map, its data, "
             "and what the network predicts as its parameters move.\n\n"
             "**Use it on your data.** `LearnedContextRegressor` is a scikit-learn estimator for "
-            "many related tasks; the [arena](arena.html) compares it with other methods"
-            f"{outcome}.\n\n"
+            "many related tasks; the [arena](arena.html) compares it with other methods.\n\n"
             "**Check it.** The [paper check](check.html) has all numbers and sentences with their "
             "verdicts; [reproduce](reproduce.html) has the commands, and "
             "`python -m pipeline audit` verifies the committed results in a clone."

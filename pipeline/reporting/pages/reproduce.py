@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.reporting import times
 from pipeline.reporting.blocks import Cell, Table, Text, missing
 from pipeline.reporting.cells import number
-from pipeline.reporting.formatting import duration, listed, plural
+from pipeline.reporting.formatting import duration, listed, plural, show
 from pipeline.reporting.labels import dataset_label
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import Story
@@ -39,6 +39,24 @@ dvc repro -f -s train@frequency-lc                # train LC again: a minute on 
 git diff --stat results/train/frequency/lc.json   # empty: the same bits
 """
 )
+
+
+def one_number(results: Results) -> str:
+    """What the commands of ONE_NUMBER make, and what they should find."""
+    found = results.read(STUDIES["train"], "frequency", "lc")
+    printed = results.paper.value("base", "frequency", "lc")
+    expected = (
+        f" The error that it writes is **{show(found.rmse, 3)}**; the paper's is "
+        f"{show(printed, 3)}."
+        if found and printed
+        else ""
+    )
+    return (
+        f"For example LC's error on Frequency, in a clone.{expected} On another kind of processor "
+        "sums round differently, and the error may differ by as much as between two seeds (the "
+        "audit allows 10%). Every number has such a stage, named after its study, dataset and "
+        "model; [Reproduce](reproduce.html) lists the studies."
+    )
 
 
 def story(results: Results) -> Story:

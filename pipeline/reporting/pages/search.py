@@ -15,14 +15,9 @@ from pipeline.reporting.labels import HYPERPARAMETERS, dataset_label, model_styl
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import NOTHING, Story
 from pipeline.studies import train, tune
+from pipeline.studies.framework.plans import width_range
 from pipeline.studies.train import TrainResult
 from pipeline.studies.tune import TuneResult
-
-
-def width_range(results: Results) -> tuple[int, int]:
-    """Table 6's range of the hidden layer size, as the profile limits it."""
-    low, high = results.settings.params.space.width
-    return low, max(low, min(high, results.settings.profile.search.width_max))
 
 
 def story(results: Results) -> Story:
@@ -31,7 +26,7 @@ def story(results: Results) -> Story:
         return Story("Search and training", NOTHING)
     trials = [trial for result in tuned.values() for trial in result.evaluations]
     diverged = sum(trial.diverged for trial in trials)
-    low, high = width_range(results)
+    low, high = width_range(results.settings)
     widest = [
         place for place, result in tuned.items() if result.best.width > low + 0.95 * (high - low)
     ]
@@ -59,7 +54,7 @@ def table_6(results: Results) -> Table:
     for name, label in HYPERPARAMETERS.items():
         low, high = getattr(settings.params.space, name)
         if name == "width":
-            low, high = width_range(results)
+            low, high = width_range(results.settings)
         low_cell, high_cell = (
             Cell(short(value), value, "" if paper is None else short(paper))
             for value, column in ((low, "low"), (high, "high"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from statistics import fmean
 
 from matplotlib.axes import Axes
@@ -23,13 +24,20 @@ def shares(results: Results) -> list[float]:
     return [ALL, *sorted(results.settings.params.fractions, reverse=True)]
 
 
-def losses(results: Results) -> tuple[float, dict[str, float], int]:
+def losses(
+    results: Results, datasets: Container[str] | None = None
+) -> tuple[float, dict[str, float], int]:
     """The smallest share, each model's mean rise of error / std from all rows to it, datasets."""
     found = numbers.sizes(results)
     models = [m for m in results.taking_part(sizes.STUDY) if ARCHITECTURES[m].knows_task]
     least = min(shares(results))
     full, small = found.get(ALL, {}), found.get(least, {})
-    both = [d for d in full if all(m in full[d] and m in small.get(d, {}) for m in models)]
+    both = [
+        d
+        for d in full
+        if (datasets is None or d in datasets)
+        and all(m in full[d] and m in small.get(d, {}) for m in models)
+    ]
     if not both:
         return least, {}, 0
     return least, {m: fmean(small[d][m] - full[d][m] for d in both) for m in models}, len(both)
