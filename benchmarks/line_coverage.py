@@ -7,6 +7,7 @@ the tests would also notice a change.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ import pandas as pd
 from benchmarks.shared import options
 from pipeline.files import write_json
 
-WANTED = 90  # per cent of all lines and branches
+WANTED = 92  # per cent of all lines and branches
 
 
 def main() -> None:
@@ -41,7 +42,9 @@ def main() -> None:
 
 
 def coverage(*words: str) -> None:
-    subprocess.run([sys.executable, "-m", "coverage", *words], check=True)
+    # One thread for arithmetic, as in `make test`: some tests compare bits.
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, "-m", "coverage", *words], check=True, env=environment)
 
 
 def by_package(files: dict[str, Any]) -> dict[str, Any]:

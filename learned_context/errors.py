@@ -8,8 +8,12 @@ import errno
 class UserError(Exception):
     """Bad input. The message names the file or key, the place and the remedy.
 
-    The command line prints it as one line and exits with code 2, without a traceback.
+    It is one line, whatever names it quotes from others' files. The command line prints it and
+    exits with code 2, without a traceback.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
 
 
 def printable(text: str) -> str:

@@ -58,7 +58,7 @@ def main(words: Sequence[str] | None = None) -> int:
             _run_study(arguments)
         sys.stdout.flush()
     except UserError as error:
-        print(f"error: {printable(str(error))}", file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

@@ -19,9 +19,9 @@ ROOT = Path(__file__).parent.parent
 Once = Callable[[str, Callable[[Path], object]], Path]
 MIRROR = "LEARNED_CONTEXT_MIRROR"
 
-# On a busy machine an example may take long: that is no mistake in what it tests.
-hypothesis.settings.register_profile("without deadline", deadline=None)
-hypothesis.settings.load_profile("without deadline")
+# The same examples in every run, and as much time as a busy machine needs for one.
+hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("repeatable")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

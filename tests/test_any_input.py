@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learned_context.errors import UserError
+from pipeline import checked
 from pipeline import settings as project_settings
 from pipeline.__main__ import COMMANDS, main
 from pipeline.commands.costs import profile_costs
@@ -172,3 +173,10 @@ def test_settings_that_are_no_number_are_refused(project: Path) -> None:
         (project / "params.yaml").write_text(other)
         with pytest.raises(UserError, match=r"params\.yaml: "):
             project_settings.load(Files(project))
+
+
+def test_an_error_is_one_line_whatever_name_it_quotes(tmp_path):
+    path = tmp_path / "result.json"
+    with pytest.raises(UserError) as caught:
+        checked.parse(path, {"a\nb\x1b": 1}, checked.Checked, "restore it")
+    assert str(caught.value) == f"{path}: a\\nb\\x1b: extra inputs are not permitted; restore it"
