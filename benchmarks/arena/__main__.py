@@ -19,8 +19,8 @@ import numpy as np
 from benchmarks.arena import running, tracks
 from benchmarks.arena.cells import (
     FIT_SECONDS,
-    Cell,
-    Place,
+    ArenaCell,
+    CellPlace,
     cell_key,
     pack,
     read_cell,
@@ -28,7 +28,7 @@ from benchmarks.arena.cells import (
     unpack,
 )
 from benchmarks.arena.contestants import LEVEL, OTHERS, Contestant
-from benchmarks.arena.datasets import DATASETS, MOST_ROWS, TaskTable, load
+from benchmarks.arena.datasets import DATASETS, MOST_ROWS, ArenaTable, load
 from benchmarks.arena.ours import LIBRARY, OURS
 from benchmarks.arena.summary import losses, runs_of, targets, track_table
 from learned_context.errors import UserError
@@ -46,8 +46,8 @@ CONTESTANTS = {**OURS, **OTHERS}
 
 
 def gather(
-    folder: Path, tables: Mapping[str, TaskTable]
-) -> tuple[list[tuple[Place, Cell]], list[Place]]:
+    folder: Path, tables: Mapping[str, ArenaTable]
+) -> tuple[list[tuple[CellPlace, ArenaCell]], list[CellPlace]]:
     """The cells that are up to date, and the places of those that are missing."""
     digests = {name: table.digest for name, table in tables.items()}
     cells, missing = [], []
@@ -62,7 +62,9 @@ def gather(
 
 
 def summarise(
-    cells: list[tuple[Place, Cell]], missing: list[Place], tables: Mapping[str, TaskTable]
+    cells: list[tuple[CellPlace, ArenaCell]],
+    missing: list[CellPlace],
+    tables: Mapping[str, ArenaTable],
 ) -> Arena:
     """The arena from the cells that are there.
 
@@ -128,7 +130,7 @@ def _contestant_entry(
     )
 
 
-def _dataset_entry(table: TaskTable) -> DatasetEntry:
+def _dataset_entry(table: ArenaTable) -> DatasetEntry:
     dataset = table.dataset
     return DatasetEntry(
         name=dataset.name,

@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict
 
 from benchmarks.arena import tracks
 from benchmarks.arena.contestants import Contestant, Fitted, LabelledRows
-from benchmarks.arena.datasets import TaskTable
+from benchmarks.arena.datasets import ArenaTable
 from learned_context.errors import UserError
 from learned_context.files import write_bytes
 
@@ -53,7 +53,7 @@ class Score(Record):
     """Mean width of the 90% interval, in standard deviations of the dataset's target."""
 
 
-class Cell(Record):
+class ArenaCell(Record):
     """What one run left behind. `scores` has one entry in track 1, under "all", and one for each
     number of arriving rows in track 2; it is empty if the run failed, and `failure` says why."""
 
@@ -63,7 +63,7 @@ class Cell(Record):
 
 
 @dataclass(frozen=True)
-class Place:
+class CellPlace:
     """Which cell."""
 
     track: Track
@@ -80,7 +80,7 @@ class Place:
         return folder / f"{self.name}.json"
 
 
-def cell_key(place: Place, contestant: Contestant, table_digest: str) -> str:
+def cell_key(place: CellPlace, contestant: Contestant, table_digest: str) -> str:
     """Of the method's code and version, the rows and the rules."""
     try:
         release = version(contestant.package) if contestant.package else ""
@@ -129,20 +129,20 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
     return tree
 
 
-def read_cell(folder: Path, place: Place, key: str) -> Cell | None:
+def read_cell(folder: Path, place: CellPlace, key: str) -> ArenaCell | None:
     """The cell, or None if it was never computed or is outdated."""
     path = place.path(folder)
     if not path.exists():
         return None
-    cell = Cell.model_validate_json(path.read_text())
+    cell = ArenaCell.model_validate_json(path.read_text())
     return cell if cell.key == key else None
 
 
-def write_cell(folder: Path, place: Place, cell: Cell) -> None:
+def write_cell(folder: Path, place: CellPlace, cell: ArenaCell) -> None:
     write_bytes(place.path(folder), f"{cell.model_dump_json(exclude_defaults=True)}\n".encode())
 
 
-def pack(cells: Iterable[tuple[Place, Cell]], packed: Path) -> None:
+def pack(cells: Iterable[tuple[CellPlace, ArenaCell]], packed: Path) -> None:
     """All cells as one file that git keeps, a line each: a run can then go on anywhere."""
     lines = [
         f"{json.dumps(place.name)}: {cell.model_dump_json(exclude_defaults=True)}"
@@ -161,14 +161,16 @@ def unpack(packed: Path, folder: Path) -> None:
             write_bytes(path, f"{json.dumps(content)}\n".encode())
 
 
-def compute_cell(place: Place, contestant: Contestant, table: TaskTable, key: str) -> Cell:
+def compute_cell(
+    place: CellPlace, contestant: Contestant, table: ArenaTable, key: str
+) -> ArenaCell:
     rows = LabelledRows(table.features, table.task, table.target)
     measure = Measure(contestant, rows, place.split)
     scores = measure.known() if place.track == "known" else measure.new()
     for name, score in scores.items():
         if not np.isfinite(score.rmse):
-            return Cell(key=key, failure=f"predictions are not finite ({name})")
-    return Cell(key=key, scores=scores)
+            return ArenaCell(key=key, failure=f"predictions are not finite ({name})")
+    return ArenaCell(key=key, scores=scores)
 
 
 class Measure:

@@ -53,7 +53,7 @@ class ArenaDataset:
 
 
 @dataclass(frozen=True)
-class TaskTable:
+class ArenaTable:
     """Rows of one dataset: features under their names, task labels and targets beside them."""
 
     dataset: ArenaDataset
@@ -420,7 +420,7 @@ ALL = (
 DATASETS = {dataset.name: dataset for dataset in ALL}
 
 
-def load(name: str, root: Path) -> TaskTable:
+def load(name: str, root: Path) -> ArenaTable:
     """The rows of a dataset, thinned to at most MOST_ROWS, in a fixed order."""
     dataset = DATASETS[name]
     frame = READERS[dataset.source](dataset, root)
@@ -439,7 +439,7 @@ def load(name: str, root: Path) -> TaskTable:
     features = frame[list(dataset.numbers)].astype(np.float64)
     for column in dataset.categories:
         features[column] = frame[column].astype(str).astype("category")
-    return TaskTable(
+    return ArenaTable(
         dataset,
         features,
         frame[dataset.task].astype(str).to_numpy(dtype=object),

@@ -21,22 +21,22 @@ from pathlib import Path
 from benchmarks.arena import tracks
 from benchmarks.arena.cells import (
     FIT_SECONDS,
-    Cell,
-    Place,
+    ArenaCell,
+    CellPlace,
     cell_key,
     compute_cell,
     read_cell,
     write_cell,
 )
 from benchmarks.arena.contestants import Contestant
-from benchmarks.arena.datasets import TaskTable
+from benchmarks.arena.datasets import ArenaTable
 
 
 @dataclass(frozen=True)
-class Job:
-    place: Place
+class CellJob:
+    place: CellPlace
     contestant: Contestant
-    table: TaskTable
+    table: ArenaTable
     key: str
 
     @property
@@ -47,35 +47,35 @@ class Job:
 
 
 def places(
-    contestants: Mapping[str, Contestant], tables: Mapping[str, TaskTable]
-) -> Iterator[Place]:
+    contestants: Mapping[str, Contestant], tables: Mapping[str, ArenaTable]
+) -> Iterator[CellPlace]:
     """All cells that the arena consists of."""
     for contestant in contestants.values():
         for dataset, table in tables.items():
             if contestant.takes_part("known", len(table.target)):
                 for split in range(contestant.known_splits):
-                    yield Place("known", contestant.name, dataset, split)
+                    yield CellPlace("known", contestant.name, dataset, split)
             if contestant.takes_part("new", len(table.target)):
                 for split in range(contestant.new_splits):
-                    yield Place("new", contestant.name, dataset, split)
+                    yield CellPlace("new", contestant.name, dataset, split)
 
 
 def missing_jobs(
-    folder: Path, contestants: Mapping[str, Contestant], tables: Mapping[str, TaskTable]
-) -> list[Job]:
+    folder: Path, contestants: Mapping[str, Contestant], tables: Mapping[str, ArenaTable]
+) -> list[CellJob]:
     digests = {name: table.digest for name, table in tables.items()}
     jobs = []
     for place in places(contestants, tables):
         contestant = contestants[place.contestant]
         key = cell_key(place, contestant, digests[place.dataset])
         if read_cell(folder, place, key) is None:
-            jobs.append(Job(place, contestant, tables[place.dataset], key))
+            jobs.append(CellJob(place, contestant, tables[place.dataset], key))
     return sorted(jobs, key=lambda job: job.cost)
 
 
-def fill(folder: Path, jobs: Iterable[Job], workers: int) -> None:
+def fill(folder: Path, jobs: Iterable[CellJob], workers: int) -> None:
     """Run the jobs; each leaves its cell, also if it fails, so that no job is tried twice."""
-    running: dict[int, tuple[Job, float]] = {}
+    running: dict[int, tuple[CellJob, float]] = {}
     waiting = list(jobs)
     total = len(waiting)
     while waiting or running:
@@ -89,7 +89,7 @@ def fill(folder: Path, jobs: Iterable[Job], workers: int) -> None:
             continue
         job, _ = running.pop(process)
         if status:
-            write_cell(folder, job.place, Cell(key=job.key, failure=_reason(status)))
+            write_cell(folder, job.place, ArenaCell(key=job.key, failure=_reason(status)))
         cell = read_cell(folder, job.place, job.key)
         done = total - len(waiting) - len(running)
         place = job.place
@@ -101,7 +101,7 @@ def fill(folder: Path, jobs: Iterable[Job], workers: int) -> None:
         )
 
 
-def _started(folder: Path, job: Job) -> int:
+def _started(folder: Path, job: CellJob) -> int:
     sys.stdout.flush()
     process = os.fork()
     if process:
@@ -116,7 +116,7 @@ def _started(folder: Path, job: Job) -> int:
         try:
             cell = compute_cell(job.place, job.contestant, job.table, job.key)
         except Exception as error:
-            cell = Cell(key=job.key, failure=f"{type(error).__name__}: {str(error)[:200]}")
+            cell = ArenaCell(key=job.key, failure=f"{type(error).__name__}: {str(error)[:200]}")
         write_cell(folder, job.place, cell)
         status = 0
     finally:
@@ -143,5 +143,5 @@ def _reason(status: int) -> str:
     return f"ended by {signal.Signals(number).name}"
 
 
-def _errors(cell: Cell) -> str:
+def _errors(cell: ArenaCell) -> str:
     return ", ".join(f"{name} {score.rmse:.5g}" for name, score in cell.scores.items())

@@ -42,7 +42,7 @@ def known_tasks(task: np.ndarray, split: int) -> KnownTasks:
 
 
 @dataclass(frozen=True)
-class NewTasks:
+class ArrivingTasks:
     """Track 2: row numbers. `arriving[k]` are k rows of each new task, `test[k]` all its other
     rows. A new task with k rows or fewer is in neither."""
 
@@ -51,7 +51,7 @@ class NewTasks:
     test: dict[int, np.ndarray]
 
 
-def new_tasks(task: np.ndarray, split: int) -> NewTasks:
+def new_tasks(task: np.ndarray, split: int) -> ArrivingTasks:
     """A third of the tasks, at most 40, are new; tasks of one row cannot be.
 
     Rows arrive in one random order: the two rows of a task are the one row and another. A number
@@ -69,4 +69,4 @@ def new_tasks(task: np.ndarray, split: int) -> NewTasks:
         if 2 * len(np.unique(task[able])) >= count:
             arriving[rows] = np.flatnonzero(able & (rank < rows))
             test[rows] = np.flatnonzero(able & (rank >= rows))
-    return NewTasks(np.flatnonzero(~new), arriving, test)
+    return ArrivingTasks(np.flatnonzero(~new), arriving, test)

