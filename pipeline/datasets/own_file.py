@@ -36,7 +36,8 @@ def read(path: Path) -> pd.DataFrame:
     if path.suffix.lower() not in readers:
         raise UserError(f"{path}: a file that ends in {' or '.join(readers)} is needed")
     if not path.is_file():
-        raise UserError(f"{path}: {'is a folder' if path.is_dir() else 'does not exist'}")
+        what = "is a folder" if path.is_dir() else "is not a regular file"
+        raise UserError(f"{path}: {what if path.exists() else 'does not exist'}")
     size = path.stat().st_size
     if not 0 < size <= LARGEST:
         what = f"is larger than {LARGEST // 2**20} MB" if size else "is empty"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pandas as pd
@@ -127,6 +128,12 @@ def test_a_row_number_that_pandas_left_in_a_file_is_no_feature(
     assert main(["add-dataset", "filtered.parquet", *WORDS]) == 0
     assert "__index_level_0__ is pandas' row number, and left out" in capsys.readouterr().out
     assert "__index_level_0__" not in load(Files(project)).dataset("filtered").features
+
+
+def test_a_named_pipe_is_refused_and_not_waited_for(project, capsys):
+    os.mkfifo("pipe.csv")
+    assert main(["add-dataset", "pipe.csv", *WORDS]) == 2
+    assert "pipe.csv: is not a regular file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

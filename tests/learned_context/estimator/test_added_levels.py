@@ -87,6 +87,13 @@ def test_another_row_of_an_added_task_brings_one(model: LearnedContextRegressor)
         model.predict(mixed[FEATURES].assign(soil=["chalk"] * 8 + ["loess"] * 8), mixed.field)
 
 
+def test_an_update_of_a_fitted_task_brings_one(model: LearnedContextRegressor) -> None:
+    more = rows_of(range(1), ["chalk"], 1)
+    with pytest.warns(UserWarning, match="'soil': no fitted row has 'chalk'"):
+        model.update_task(0, more[FEATURES], more.y)
+    assert np.sqrt(np.mean((model.predict(more[FEATURES], more.field) - more.y) ** 2)) < 0.5
+
+
 def test_without_a_new_task_it_is_an_error(model: LearnedContextRegressor) -> None:
     known = rows_of(range(2), ["chalk"], 1)
     with pytest.raises(ValueError, match=f"column 'soil': 'chalk' is {UNKNOWN} 'clay', 'peat'"):
