@@ -27,7 +27,7 @@ class Check:
     @property
     def judged(self) -> int:
         """Results that can be compared with the paper's."""
-        return sum(self.results[name] for name in ("matches", "better", "worse"))
+        return sum(self.results[name] for name in verdicts.JUDGED)
 
     @property
     def agreeing(self) -> int:

@@ -20,6 +20,8 @@ Verdict = Literal["matches", "better", "worse", "agrees", "differs", "not compar
 RESULT_VERDICTS: tuple[Verdict, ...] = ("matches", "better", "worse", "not comparable", "missing")
 INPUT_VERDICTS: tuple[Verdict, ...] = ("agrees", "differs", "not comparable", "missing")
 VERDICTS: dict[Kind, tuple[Verdict, ...]] = {"result": RESULT_VERDICTS, "input": INPUT_VERDICTS}
+JUDGED: tuple[Verdict, ...] = ("matches", "better", "worse")
+"""Of results that can be compared."""
 OPEN: tuple[Verdict, ...] = ("worse", "better", "differs")
 """These need an explanation: a number that is much better as much as one that is worse."""
 PRINTED = 0.005

@@ -103,7 +103,7 @@ def test_the_times_go_into_the_documentation(project):
     render(made.root, "index")
     index = (made.root / "reports/index.html").read_text()
     assert re.search(r"Linux with AVX2, \d+ cores? and \d+ GB of memory", index)
-    assert "it was 2 minutes on the clock" in index
+    assert "On the clock it was 2 minutes, two stages at a time" in index
 
 
 def test_benchmarks_go_into_the_documentation(project, capsys):

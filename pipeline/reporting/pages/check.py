@@ -12,7 +12,7 @@ from pipeline.reporting.paper import Kind
 from pipeline.reporting.results import Results
 from pipeline.reporting.sentences import Comparison, outcome_counts
 from pipeline.reporting.story import Story
-from pipeline.reporting.verdicts import VERDICTS, Compared, counts
+from pipeline.reporting.verdicts import JUDGED, VERDICTS, Compared, counts
 
 TONES = {"matches": "good", "agrees": "good", "better": "good", "worse": "bad", "differs": "bad"}
 OUTCOME_TONES = {"holds in both": "good", "only in the paper": "bad"}
@@ -27,10 +27,11 @@ IN_WORDS = {
 }
 
 
-def counted(check: Check, kind: Kind = "result") -> str:
-    """120 match, 24 are better, 9 are worse and 50 are not comparable."""
+def counted(check: Check, kind: Kind = "result", compared: bool = False) -> str:
+    """120 match, 24 are better, 9 are worse and 50 are not comparable; or only those compared."""
     found = counts(check.numbers, kind)
-    return listed([plural(found[name], *IN_WORDS[name]) for name in VERDICTS[kind] if found[name]])
+    names = [name for name in VERDICTS[kind] if found[name] and (not compared or name in JUDGED)]
+    return listed([plural(found[name], *IN_WORDS[name]) for name in names])
 
 
 def story(check: Check) -> Story:
