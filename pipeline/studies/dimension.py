@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
 from pydantic import model_validator
 
 from learned_context import metrics
 from pipeline.checked import ByTask
-from pipeline.studies.framework.results import Dimension, StudyResult, TrainingOutcome
+from pipeline.studies.framework.results import (
+    ChosenSettings,
+    Dimension,
+    StudyResult,
+    TrainingOutcome,
+)
 from pipeline.studies.plumbing.basis import Basis, Expectation, Expectations
 from pipeline.studies.plumbing.study import Study, Upstream, needs_task_parameters
 
 if TYPE_CHECKING:
+    from learned_context.training.trainer import Trained
     from pipeline.studies.framework.experiment import Experiment, TestedTraining
     from pipeline.studies.tune import TuneResult
 
@@ -48,6 +56,33 @@ class DimensionResult(StudyResult):
             yield Expectation(f"{where}.hyperparameters", part.hyperparameters, settings)
 
 
+def side_by_side(
+    experiment: Experiment, rows: np.ndarray, planned: Mapping[str, tuple[ChosenSettings, int]]
+) -> dict[str, Trained]:
+    """On a GPU, the networks that the checkpoint has not yet, by name: settings and seed of each.
+
+    One small network leaves a GPU idle. A CPU core gains nothing, and trains one after the other.
+    """
+    from learned_context.side_by_side import train_dimensions
+    from learned_context.training.plan import Hyperparameters
+
+    missing = {name: one for name, one in planned.items() if not experiment.checkpoint.has(name)}
+    if not missing or experiment.device.type == "cpu":
+        return {}
+    label = f"{experiment.dataset} {experiment.model} {len(missing)} trainings side by side"
+    trained = train_dimensions(
+        experiment.rows.take(rows),
+        len(experiment.tasks),
+        experiment.model,
+        [Hyperparameters(**settings.model_dump()) for settings, _ in missing.values()],
+        experiment.final_plan(len(rows)),
+        [seed for _, seed in missing.values()],
+        experiment.device,
+        experiment.progress.training(label),
+    )
+    return dict(zip(missing, trained, strict=True))
+
+
 def compute(experiment: Experiment, tuned: TuneResult) -> DimensionResult:
     rows, test = experiment.prepared.train_rows(), experiment.prepared.test_rows()
 
@@ -60,18 +95,27 @@ def compute(experiment: Experiment, tuned: TuneResult) -> DimensionResult:
             for task, values in zip(experiment.tasks, beta, strict=True)
         }
 
-    found = {
-        str(dimension): experiment.train(
-            str(dimension),
-            rows,
-            test,
+    planned = {
+        str(dimension): (
             tuned.best.model_copy(update={"task_dim": dimension}),
             experiment.seed("train", experiment.model, "dimension", dimension),
-            f"with {dimension} task parameters",
-            DimensionOutcome,
-            task_parameters=task_parameters,
         )
         for dimension in experiment.settings.profile.dimensions
+    }
+    trained = side_by_side(experiment, rows, planned)
+    found = {
+        name: experiment.train(
+            name,
+            rows,
+            test,
+            settings,
+            seed,
+            f"with {name} task parameters",
+            DimensionOutcome,
+            trained=trained.get(name),
+            task_parameters=task_parameters,
+        )
+        for name, (settings, seed) in planned.items()
     }
     return DimensionResult(**experiment.head, fraction=1.0, dimensions=found)
 

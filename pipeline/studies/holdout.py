@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pipeline.checked import Count
 from pipeline.settings import SETTINGS_FROM
+from pipeline.studies.dimension import side_by_side
 from pipeline.studies.framework.results import StudyResult, TrainingOutcome
 from pipeline.studies.plumbing.basis import Basis, Expectation, Expectations
 from pipeline.studies.plumbing.costs import Work
@@ -57,15 +58,24 @@ def compute(experiment: Experiment, sizes: SizesResult) -> HoldoutResult:
     for group in range(GROUPS):
         rows = prepared.group_rows(group, held_out=False, part="train")
         test = prepared.group_rows(group, held_out=False, part="test")
-        for dimension in experiment.settings.profile.holdout.dimensions:
-            outcome = experiment.train(
-                f"{group}-{dimension}",
-                rows,
-                test,
+        planned = {
+            f"{group}-{dimension}": (
                 best.model_copy(update={"task_dim": dimension}),
                 experiment.seed("train", model, "holdout", group, dimension),
-                f"without group {group}, {dimension} task parameters",
+            )
+            for dimension in experiment.settings.profile.holdout.dimensions
+        }
+        trained = side_by_side(experiment, rows, planned)
+        for name, (settings, seed) in planned.items():
+            outcome = experiment.train(
+                name,
+                rows,
+                test,
+                settings,
+                seed,
+                f"without group {group}, {settings.task_dim} task parameters",
                 TrainingOutcome,
+                trained=trained.get(name),
             )
             networks.append(HoldoutNetwork(group=group, rows=len(rows), **dict(outcome)))
     return HoldoutResult(**experiment.head, networks=networks)

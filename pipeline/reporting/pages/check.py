@@ -37,7 +37,7 @@ def counted(check: Check, kind: Kind = "result", compared: bool = False) -> str:
 def story(check: Check) -> Story:
     unexplained, same = len(check.unexplained), sum(bool(c.same_as) for c in check.numbers)
     return Story(
-        f"{check.agreeing} of {check.judged} comparable results match the paper or are better"
+        f"Of {check.judged} comparable results {counted(check, compared=True)}"
         if check.judged
         else "No result can be compared yet",
         f"Tables 1 to 6 print {len(check.numbers)} numbers. Of {sum(check.results.values())} "
