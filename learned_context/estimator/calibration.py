@@ -3,7 +3,8 @@
 A prediction's variance is the noise plus what the members and the Laplace approximation leave
 uncertain. Held-out rows say how many such standard deviations their errors are: the noise is
 chosen to make them one on average, and the quantiles of their sizes give the intervals. Added
-tasks have quantiles of their own, from tasks that were held out whole and added with few rows.
+tasks have quantiles of their own: halfway between these and those of tasks that were held out whole
+and added with few rows.
 """
 
 from __future__ import annotations
@@ -52,6 +53,12 @@ class Quantiles:
         quantiles = norm.ppf((1 + LEVELS) / 2)
         found[~inside] = found[edge] * quantiles[~inside] / quantiles[edge]
         return cls(scale, np.maximum(found, 1e-3 * quantiles))
+
+    def halfway(self, other: Quantiles) -> Quantiles:
+        """Their geometric mean."""
+        return Quantiles(
+            float(np.sqrt(self.scale * other.scale)), np.sqrt(self.sizes * other.sizes)
+        )
 
     def at(self, level: float) -> float:
         beyond = norm.ppf((1 + level) / 2) / norm.ppf((1 + LEVELS[-1]) / 2)

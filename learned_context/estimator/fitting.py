@@ -2,8 +2,8 @@
 
 The errors of rows that a network was trained on are too small. So a share of every task's rows is
 held out first: their errors give the weights of the settings, the noise and the intervals. Then
-a third of the tasks is held out whole and added with a few rows each, which gives the intervals
-of added tasks. The last training is on all rows.
+a third of the tasks is held out whole and added with a few rows each: the intervals of added tasks
+are halfway between what these need and what known tasks need. The last training is on all rows.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ class Fitting:
         weights = dict.fromkeys(trials, 0.0) | self._weights(squared, trials)
         calibration = _calibrated(scored, weights, noises)
         if self._adds(tasks):
-            added = self._added(scored_rows, trials, weights, noises, calibration.noise)
+            added = self._added(scored_rows, trials, weights, noises, calibration)
             calibration = replace(calibration, added=added)
 
         whole = self._part(rows, self.tasks)
@@ -308,11 +308,14 @@ class Fitting:
         trials: Mapping[str, PlannedTraining],
         weights: Mapping[str, float],
         noises: Mapping[str, float],
-        noise: float,
+        calibration: Calibration,
     ) -> dict[int, Quantiles]:
-        """Errors of tasks that were held out whole, by the number of rows they are added with.
+        """How large errors of added tasks are, by the number of rows they are added with.
 
-        `noise` is the ensemble's: what the errors are standardised by.
+        Tasks that were held out whole mostly have too large errors: those of a few networks that
+        knew two thirds of the tasks. And a task's errors are alike, so that a few unusual tasks
+        decide. Errors of known tasks are many, and of the whole ensemble, but mostly too small for
+        new ones. Halfway between them, intervals of new tasks were closest to their level.
         """
         random = np.random.default_rng([self.seed, 2])
         tasks = int(rows.task.max()) + 1
@@ -336,7 +339,8 @@ class Fitting:
             )
             spread = added.spread(base.like(others).x, others.task)
             errors = base.scaler.y(others.y) - spread.mean
-            found[count] = Quantiles.of(errors / np.sqrt(spread.uncertain + noise))
+            own = Quantiles.of(errors / np.sqrt(spread.uncertain + calibration.noise))
+            found[count] = own.halfway(calibration.known)
         return found
 
 
