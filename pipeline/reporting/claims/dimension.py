@@ -100,7 +100,8 @@ def four_suffice(numbers: Numbers) -> Finding:
     ratios = {d: models["lc"][d] / models["ll"][d] for d in large if d in models["ll"]}
     shown = ", ".join(f"{d}: {ratio:.2f}" for d, ratio in ratios.items())
     return ruling(
-        all(0.95 <= ratio <= 1.05 for ratio in ratios.values()), f"LC / LL by dimension: {shown}."
+        all(0.95 <= ratio <= 1.05 for ratio in ratios.values()),
+        f"On Sine and line, LC / LL by the number of task parameters: {shown}.",
     )
 
 
@@ -122,5 +123,6 @@ def frequency_needs_more(numbers: Numbers) -> Finding:
     needed = str(ll) if ll is not None else f"more than {max(models['ll'])}"
     return ruling(
         lc is not None and (ll is None or ll >= 2 * lc),
-        f"Within 10% of LC's best error: LC with {lc}, LL with {needed} task parameters.",
+        f"On Frequency, LC's best error plus 10% is reached with {lc} by LC and with {needed} by "
+        "LL.",
     )

@@ -29,7 +29,7 @@ def below_twenty(numbers: Numbers) -> Finding:
     best = _best(numbers)
     below = [d for d, ratio in best.items() if ratio < 1.2]
     return too_few(len(best), "hold-out results") or ruling(
-        len(below) >= len(best) / 2, f"On {len(below)} of {len(best)}: {names(below)}."
+        len(below) >= len(best) / 2, f"By LIPO on {len(below)} of {len(best)}: {names(below)}."
     )
 
 
@@ -42,7 +42,7 @@ def never_matches(numbers: Numbers) -> Finding:
     best = _best(numbers)
     matched = [d for d, ratio in best.items() if ratio <= 1.0]
     return too_few(len(best), "hold-out results") or ruling(
-        not matched, f"At or below the baseline on: {names(matched)}."
+        not matched, f"By LIPO, at or below the baseline on: {names(matched)}."
     )
 
 
