@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.reporting import times
 from pipeline.reporting.blocks import Cell, Table, Text, missing
 from pipeline.reporting.cells import number
-from pipeline.reporting.formatting import duration, listed, plural, show
+from pipeline.reporting.formatting import duration, plural, show
 from pipeline.reporting.labels import dataset_label
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import Story
@@ -72,7 +72,7 @@ def story(results: Results) -> Story:
         return Story("One command reproduces the study, another one a single number", promise)
     return Story(
         f"The whole study took {duration(found.total)} of processor time",
-        f"{plural(found.stages, 'stage')} ran on {listed(found.machines)}, one thread for each "
+        f"{plural(found.stages, 'stage')} ran on {found.machine}, one thread for each "
         f"training. {promise}",
     )
 
