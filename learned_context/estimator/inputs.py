@@ -27,7 +27,9 @@ def task_of(x: Any, task: Any, column: str | int | None) -> tuple[Any, Any]:
     if task is not None:
         raise ValueError("task is passed, but task_column names a column of X: use one of them")
     if isinstance(x, pd.DataFrame):
-        name = x.columns[column] if isinstance(column, int) and column not in x.columns else column
+        name: Any = column
+        if isinstance(column, int) and column not in x.columns:
+            name = x.columns[column] if -x.shape[1] <= column < x.shape[1] else None
         if name not in x.columns:
             raise ValueError(f"X has no column {column!r}, which task_column names")
         return x.drop(columns=name), x[name]

@@ -67,7 +67,7 @@ class Labels:
         """What to say of a label that is not known: it, and the known ones most like it."""
         return (
             f"task {label!r} is not known; known labels like it: {_listed(self._like(label))}. "
-            "Add it with add_task, or set unknown='prior'"
+            "Add it with add_task, or predict it with unknown='prior'"
         )
 
     def _like(self, label: Any) -> list[Any]:

@@ -44,7 +44,8 @@ def check(settings: Mapping[str, Any]) -> None:
         if name == "n_jobs" and value == -1:
             continue
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-            raise ValueError(f"{name} must be an integer, {least} or more, not {value!r}")
+            or_all = " (or -1 for all cores)" if name == "n_jobs" else ""
+            raise ValueError(f"{name} must be an integer, {least} or more{or_all}, not {value!r}")
         if int(value) > most:
             raise ValueError(f"{name} must be {most} or less, not {value!r}")
     for name in NUMBERS:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn import model_selection
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -30,7 +30,8 @@ def routing() -> Iterator[None]:
 def test_grid_search_routes_the_task(routing: Any, known: pd.DataFrame) -> None:
     estimator = LearnedContextRegressor(**SHORT)
     estimator.set_fit_request(task=True).set_score_request(task=True)
-    search = GridSearchCV(estimator, {"task_dim": [1, 2]}, cv=FOLDS)
+    within = StratifiedKFold(2, shuffle=True, random_state=0).split(known, known.well)
+    search = GridSearchCV(estimator, {"task_dim": [1, 2]}, cv=list(within))
     search.fit(known[["x", "side"]], known.y, task=known.well)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert len(search.best_estimator_.tasks_) == 20
@@ -91,6 +92,7 @@ def test_a_column_that_is_not_there(known: pd.DataFrame) -> None:
         ("hole", known[["x"]], None, "no column 'hole'"),
         ("well", known[["x"]].to_numpy(), None, "X must be a DataFrame"),
         (3, known[["x"]].to_numpy(), None, "no column 3"),
+        (3, known[["x"]], None, "no column 3"),
         ("well", known[["x", "well"]], known.well, "use one of them"),
     ):
         with pytest.raises(ValueError, match=message):
