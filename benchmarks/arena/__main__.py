@@ -20,7 +20,7 @@ from benchmarks.arena import running, tracks
 from benchmarks.arena.cells import (
     FIT_SECONDS,
     ArenaCell,
-    CellPlace,
+    Place,
     cell_key,
     pack,
     read_cell,
@@ -47,7 +47,7 @@ CONTESTANTS = {**OURS, **OTHERS}
 
 def gather(
     folder: Path, tables: Mapping[str, ArenaTable]
-) -> tuple[list[tuple[CellPlace, ArenaCell]], list[CellPlace]]:
+) -> tuple[list[tuple[Place, ArenaCell]], list[Place]]:
     """The cells that are up to date, and the places of those that are missing."""
     digests = {name: table.digest for name, table in tables.items()}
     cells, missing = [], []
@@ -62,8 +62,8 @@ def gather(
 
 
 def summarise(
-    cells: list[tuple[CellPlace, ArenaCell]],
-    missing: list[CellPlace],
+    cells: list[tuple[Place, ArenaCell]],
+    missing: list[Place],
     tables: Mapping[str, ArenaTable],
 ) -> Arena:
     """The arena from the cells that are there.

@@ -63,7 +63,7 @@ class ArenaCell(Record):
 
 
 @dataclass(frozen=True)
-class CellPlace:
+class Place:
     """Which cell."""
 
     track: Track
@@ -80,7 +80,7 @@ class CellPlace:
         return folder / f"{self.name}.json"
 
 
-def cell_key(place: CellPlace, contestant: Contestant, table_digest: str) -> str:
+def cell_key(place: Place, contestant: Contestant, table_digest: str) -> str:
     """Of the method's code and version, the rows and the rules."""
     try:
         release = version(contestant.package) if contestant.package else ""
@@ -129,7 +129,7 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
     return tree
 
 
-def read_cell(folder: Path, place: CellPlace, key: str) -> ArenaCell | None:
+def read_cell(folder: Path, place: Place, key: str) -> ArenaCell | None:
     """The cell, or None if it was never computed or is outdated."""
     path = place.path(folder)
     if not path.exists():
@@ -138,11 +138,11 @@ def read_cell(folder: Path, place: CellPlace, key: str) -> ArenaCell | None:
     return cell if cell.key == key else None
 
 
-def write_cell(folder: Path, place: CellPlace, cell: ArenaCell) -> None:
+def write_cell(folder: Path, place: Place, cell: ArenaCell) -> None:
     write_bytes(place.path(folder), f"{cell.model_dump_json(exclude_defaults=True)}\n".encode())
 
 
-def pack(cells: Iterable[tuple[CellPlace, ArenaCell]], packed: Path) -> None:
+def pack(cells: Iterable[tuple[Place, ArenaCell]], packed: Path) -> None:
     """All cells as one file that git keeps, a line each: a run can then go on anywhere."""
     lines = [
         f"{json.dumps(place.name)}: {cell.model_dump_json(exclude_defaults=True)}"
@@ -161,9 +161,7 @@ def unpack(packed: Path, folder: Path) -> None:
             write_bytes(path, f"{json.dumps(content)}\n".encode())
 
 
-def compute_cell(
-    place: CellPlace, contestant: Contestant, table: ArenaTable, key: str
-) -> ArenaCell:
+def compute_cell(place: Place, contestant: Contestant, table: ArenaTable, key: str) -> ArenaCell:
     rows = LabelledRows(table.features, table.task, table.target)
     measure = Measure(contestant, rows, place.split)
     scores = measure.known() if place.track == "known" else measure.new()

@@ -22,7 +22,7 @@ from benchmarks.arena import tracks
 from benchmarks.arena.cells import (
     FIT_SECONDS,
     ArenaCell,
-    CellPlace,
+    Place,
     cell_key,
     compute_cell,
     read_cell,
@@ -34,7 +34,7 @@ from benchmarks.arena.datasets import ArenaTable
 
 @dataclass(frozen=True)
 class CellJob:
-    place: CellPlace
+    place: Place
     contestant: Contestant
     table: ArenaTable
     key: str
@@ -48,16 +48,16 @@ class CellJob:
 
 def places(
     contestants: Mapping[str, Contestant], tables: Mapping[str, ArenaTable]
-) -> Iterator[CellPlace]:
+) -> Iterator[Place]:
     """All cells that the arena consists of."""
     for contestant in contestants.values():
         for dataset, table in tables.items():
             if contestant.takes_part("known", len(table.target)):
                 for split in range(contestant.known_splits):
-                    yield CellPlace("known", contestant.name, dataset, split)
+                    yield Place("known", contestant.name, dataset, split)
             if contestant.takes_part("new", len(table.target)):
                 for split in range(contestant.new_splits):
-                    yield CellPlace("new", contestant.name, dataset, split)
+                    yield Place("new", contestant.name, dataset, split)
 
 
 def missing_jobs(

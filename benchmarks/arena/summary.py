@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
-from benchmarks.arena.cells import ArenaCell, CellPlace, Score, Track
+from benchmarks.arena.cells import ArenaCell, Place, Score, Track
 from pipeline.reporting.arena_layout import (
     ArenaResult,
     CriticalDifference,
@@ -35,7 +35,7 @@ Runs = Mapping[str, Mapping[str, Mapping[int, Score | str]]]
 """Dataset, contestant, split: a score, or why there is none."""
 
 
-def runs_of(cells: Iterable[tuple[CellPlace, ArenaCell]], track: Track, name: str) -> Runs:
+def runs_of(cells: Iterable[tuple[Place, ArenaCell]], track: Track, name: str) -> Runs:
     """The scores called `name` of one track's cells."""
     runs: dict[str, dict[str, dict[int, Score | str]]] = {}
     for place, cell in cells:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.execution import guard
-from pipeline.execution.gpus import GpuRules, Place, RunIsOverError, place_on_gpu
+from pipeline.execution.gpus import GpuPlace, GpuRules, RunIsOverError, place_on_gpu
 from pipeline.execution.lifeline import is_alive, locks_within
 
 # The stages are the unit of parallelism; a worker is one thread.
@@ -77,7 +77,7 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _run(job: Job, place: Place, command: tuple[str, ...], log: BufferedWriter) -> int:
+def _run(job: Job, place: GpuPlace, command: tuple[str, ...], log: BufferedWriter) -> int:
     guarded = [sys.executable, "-I", "-S", guard.__file__, *command]
     with subprocess.Popen(
         guarded,
@@ -102,7 +102,7 @@ def _goes_on(job: Job) -> bool:
     return is_alive(Path(job.run_lock), job.run_id)
 
 
-def _environment(job: Job, place: Place) -> dict[str, str]:
+def _environment(job: Job, place: GpuPlace) -> dict[str, str]:
     environment = {**os.environ, **ONE_THREAD, **job.variables, **place.variables}
     # `python` in a command means the interpreter of this project.
     environment["PATH"] = os.pathsep.join(

@@ -41,7 +41,7 @@ class GpuRules:
 
 
 @dataclass(frozen=True)
-class Place:
+class GpuPlace:
     """What a stage needs to use its place on a GPU."""
 
     variables: dict[str, str]
@@ -49,7 +49,7 @@ class Place:
     """Open files. The command's guard inherits them: the place is taken while it lives."""
 
 
-NO_GPU = Place({}, ())
+NO_GPU = GpuPlace({}, ())
 
 
 def visible_gpus(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ def limited_workers(jobs: int, gpus: Sequence[str], processes: int) -> int:
 
 
 @contextmanager
-def place_on_gpu(rules: GpuRules, goes_on: Callable[[], bool]) -> Iterator[Place]:
+def place_on_gpu(rules: GpuRules, goes_on: Callable[[], bool]) -> Iterator[GpuPlace]:
     """Take a place on a GPU of this host, or wait for one while the run goes on."""
     gpus = usable_gpus(rules.device)
     if not gpus:
@@ -96,7 +96,7 @@ def place_on_gpu(rules: GpuRules, goes_on: Callable[[], bool]) -> Iterator[Place
                     continue
                 # `cuda:1` counts all visible GPUs, so they must stay visible.
                 variables = {} if ":" in rules.device else {VISIBLE: gpu}
-                yield Place(variables, (file.fileno(),))
+                yield GpuPlace(variables, (file.fileno(),))
                 return
         if not goes_on():
             raise RunIsOverError

@@ -12,7 +12,7 @@ from scipy.stats import norm
 from benchmarks.arena import cells, running
 from benchmarks.arena.cells import (
     ArenaCell,
-    CellPlace,
+    Place,
     Score,
     cell_key,
     pack,
@@ -140,7 +140,7 @@ def test_a_cell_is_outdated_by_code_and_rows_but_not_by_a_comment(tmp_path):
     assert source_digest(tmp_path) == before
     one.write_text("def f():\n    return 2\n")
     assert source_digest(tmp_path) != before
-    place = CellPlace("known", "mixed-slopes", "lines", 0)
+    place = Place("known", "mixed-slopes", "lines", 0)
     key = cell_key(place, OTHERS["mixed-slopes"], "rows")
     assert key != cell_key(place, OTHERS["mixed-slopes"], "other rows")
     assert key != cell_key(place, OTHERS["mixed-intercept"], "rows")
@@ -152,7 +152,7 @@ def test_a_cell_is_outdated_by_code_and_rows_but_not_by_a_comment(tmp_path):
 def test_a_package_that_is_missing_is_named():
     stranger = replace(OTHERS["merf"], package="no-such-package")
     with pytest.raises(cells.UserError, match="no-such-package is not installed"):
-        cell_key(CellPlace("known", "merf", "lines", 0), stranger, "")
+        cell_key(Place("known", "merf", "lines", 0), stranger, "")
 
 
 def test_the_mixed_model_predicts_statsmodels_own_blup(rows):
@@ -212,8 +212,8 @@ def test_histogram_boosting_takes_more_tasks_than_categories(rows, monkeypatch):
 
 
 def test_packed_cells_come_back_and_replace_none(tmp_path):
-    first = CellPlace("known", "ours", "nlme/Milk", 0)
-    second = CellPlace("new", "merf", "schools", 2)
+    first = Place("known", "ours", "nlme/Milk", 0)
+    second = Place("new", "merf", "schools", 2)
     score = Score(rows=3, rmse=0.5, fit_seconds=1.0, predict_seconds=0.1, coverage=0.9, width=2.0)
     cells = [
         (second, ArenaCell(key="b", failure="late")),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.arena.cells import ArenaCell, CellPlace, Score
+from benchmarks.arena.cells import ArenaCell, Place, Score
 from benchmarks.arena.summary import (
     critical_difference,
     dataset_results,
@@ -124,10 +124,10 @@ def test_a_failure_of_ours_is_a_loss():
 
 def test_runs_are_of_one_track_and_one_number_of_rows():
     cells = [
-        (CellPlace("new", "a", "one", 0), ArenaCell(key="", scores={"1": score(1), "2": score(2)})),
-        (CellPlace("new", "b", "one", 0), ArenaCell(key="", failure="failed")),
-        (CellPlace("new", "b", "two", 0), ArenaCell(key="", failure="failed")),
-        (CellPlace("known", "a", "one", 0), ArenaCell(key="", scores={"all": score(3)})),
+        (Place("new", "a", "one", 0), ArenaCell(key="", scores={"1": score(1), "2": score(2)})),
+        (Place("new", "b", "one", 0), ArenaCell(key="", failure="failed")),
+        (Place("new", "b", "two", 0), ArenaCell(key="", failure="failed")),
+        (Place("known", "a", "one", 0), ArenaCell(key="", scores={"all": score(3)})),
     ]
     found = runs_of(cells, "new", "2")
     assert found == {"one": {"a": {0: score(2)}, "b": {0: "failed"}}}
