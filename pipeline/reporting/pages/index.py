@@ -202,9 +202,9 @@ def _little_data(
 
 def _new_tasks(results: Results, judged: Mapping[str, Judged]) -> Card | None:
     """By LIPO, as in the paper, where it was run."""
+    kept = _comparable(results)
     errors = {
         name: {d: e for d, e in holdout.best_errors(results, name).items() if d in kept}
-        for kept in (_comparable(results),)
         for name in labels.ESTIMATORS
     }
     best = errors["lipo"] or errors["gauss_newton"]
