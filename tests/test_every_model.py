@@ -1,4 +1,4 @@
-"""Every architecture through every study: nothing but the list `models` names them."""
+"""Every architecture through every study, page and audit: the list `models` alone names them."""
 
 import pytest
 
@@ -11,11 +11,20 @@ from tests import small_study
 
 
 @pytest.mark.slow
-def test_one_list_takes_every_architecture_through_every_study(tmp_path):
+def test_one_list_takes_every_architecture_through_every_study_and_page(tmp_path):
     models = list(ARCHITECTURES)
     assert {"lc", "cs", "ll", "fs", "film"} <= set(models)
-    folder = small_study.make_project(tmp_path, models=models, base_only=[])
+    folder = small_study.make_project(tmp_path, models=models, base_only=[], datasets=["frequency"])
     small_study.run(folder)
+    small_study.pipeline(folder, "report", "--readme")  # the times, which the pages read
+    small_study.run(folder, "check", "report@*")
+    pages = {page.stem: page.read_text() for page in (folder / "reports").glob("*.html")}
+    for page in ("base", "repeats", "sizes", "dimension", "search"):
+        assert "FiLM" in pages[page], page
+    small_study.pipeline(folder, "audit", "--seal")
+    small_study.commit(folder)
+    audited = small_study.pipeline(folder, "audit", "--networks", "0").stdout
+    assert "nothing found" in audited
     files = Files(folder)
     params = settings.load(files).params
     for study in STUDIES.values():

@@ -12,7 +12,6 @@ import shutil
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
 from learned_context.errors import UserError, printable
 from learned_context.files import replacing
@@ -22,6 +21,7 @@ from pipeline.datasets.table import TaskTable
 from pipeline.files import Files, restoring, sha256, write_text
 from pipeline.own import entries, findings, removal
 from pipeline.own.entries import EDITION, OwnFile
+from pipeline.own.yaml_text import means_itself
 from pipeline.settings import DatasetKeys, Settings
 from pipeline.tables import selection
 
@@ -75,8 +75,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _name(path: Path, given: str | None) -> str:
     name = re.sub(r"\W+", "_", path.stem.lower()) if given is None else given
-    # YAML takes some words for something else: `on` is true.
-    if not NAME.fullmatch(name) or yaml.safe_load(name) != name:
+    if not NAME.fullmatch(name) or not means_itself(name):
         raise UserError(
             f"--name: {name!r} is not valid; up to 40 of a-z, 0-9 and _ are, the first a letter, "
             "and no word that YAML takes for a value"

@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import yaml
-
 from learned_context.errors import UserError
-from pipeline.files import Files
+from pipeline.files import Files, parse_yaml
 from pipeline.own import yaml_text
 from pipeline.own.yaml_text import scalar
 from pipeline.settings import DatasetKeys
@@ -83,8 +81,8 @@ def _changed(
             raise UserError(f"{file}: {error}") from error
     for file in new:
         try:
-            same = _others(new[file], name) == _others(texts[file], name)
-        except yaml.YAMLError:
+            same = _others(file, new[file], name) == _others(file, texts[file], name)
+        except UserError:
             same = False
         if not same:
             raise UserError(
@@ -94,8 +92,8 @@ def _changed(
     return new
 
 
-def _others(text: str, name: str) -> Any:
-    content = yaml.safe_load(text)
+def _others(file: str, text: str, name: str) -> Any:
+    content = parse_yaml(file, text)
     content["dataset"].pop(name, None)
     if "datasets" in content:
         content["datasets"] = [other for other in content["datasets"] if other != name]

@@ -1,16 +1,18 @@
 """One entry more or less in the text of a YAML file; every other byte stays.
 
 remove-dataset gives the file's bytes back, which ruamel's round trip cannot: it joins a list that
-a person has broken over two lines, and changes indents and line ends. Here the parser's marks say
+a person has broken over two lines, and changes indents and line ends. Here its parser's marks say
 where an entry is, and only that piece of the text changes, in flow and in block style. A text that
 does not allow it is a ValueError.
 """
 
 from __future__ import annotations
 
+import io
 import textwrap
 
-import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.nodes import CollectionNode, MappingNode
 
 
 def added(text: str, key: str, entry: str) -> str:
@@ -50,34 +52,42 @@ def removed(text: str, key: str, name: str) -> str:
 
 def scalar(value: str) -> str:
     """A string as every YAML parser reads it: quoted unless it is a plain word."""
-    if value.isascii() and value.isidentifier() and yaml.safe_load(value) == value:
+    if value.isascii() and value.isidentifier() and means_itself(value):
         return value
-    # The dumper's quotes, and no line break at a width.
-    return str(
-        yaml.safe_dump(value, default_style='"', allow_unicode=True, width=float("inf"))
-    ).rstrip("\n")
+    quoting, text = YAML(typ="safe", pure=True), io.StringIO()
+    quoting.default_style = '"'  # type: ignore[assignment]
+    quoting.width = 2**31  # no line break
+    quoting.dump(value, text)
+    return text.getvalue().rstrip("\n")
 
 
-def _collection(text: str, key: str) -> yaml.CollectionNode:
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
-    for name, value in root.value if isinstance(root, yaml.MappingNode) else ():
-        if name.value == key and isinstance(value, yaml.CollectionNode) and value.value:
+def means_itself(word: str) -> bool:
+    """Whether it is a string in YAML 1.1 too, in which `on` is true."""
+    oldest = YAML(typ="safe", pure=True)
+    oldest.version = (1, 1)
+    return bool(oldest.load(word) == word)
+
+
+def _collection(text: str, key: str) -> CollectionNode:
+    root = YAML(typ="safe", pure=True).compose(text)
+    for name, value in root.value if isinstance(root, MappingNode) else ():
+        if name.value == key and isinstance(value, CollectionNode) and value.value:
             return value
     raise ValueError(f"{key}: a list or mapping with entries is needed")
 
 
-def _names(collection: yaml.CollectionNode) -> list[str]:
-    if isinstance(collection, yaml.MappingNode):
+def _names(collection: CollectionNode) -> list[str]:
+    if isinstance(collection, MappingNode):
         return [key.value for key, _ in collection.value]
     return [item.value for item in collection.value]
 
 
-def _span(collection: yaml.CollectionNode, place: int) -> tuple[int, int]:
+def _span(collection: CollectionNode, place: int) -> tuple[int, int]:
     item = collection.value[place]
-    first, last = item if isinstance(collection, yaml.MappingNode) else (item, item)
+    first, last = item if isinstance(collection, MappingNode) else (item, item)
     # A block's own end mark stands behind the comments and blank lines that follow it.
-    while isinstance(last, yaml.CollectionNode) and not last.flow_style and last.value:
-        last = last.value[-1][1] if isinstance(last, yaml.MappingNode) else last.value[-1]
+    while isinstance(last, CollectionNode) and not last.flow_style and last.value:
+        last = last.value[-1][1] if isinstance(last, MappingNode) else last.value[-1]
     return first.start_mark.index, last.end_mark.index
 
 
