@@ -23,7 +23,7 @@ from pipeline.reporting.pages import arena as arena_page
 from pipeline.reporting.pages import check as check_page
 from pipeline.reporting.pages import reproduce
 from pipeline.reporting.paper import COMPARED
-from pipeline.reporting.results import Results
+from pipeline.reporting.results import Results, benchmark_path
 
 FIGURE = Path("docs", "learned_context.png")
 MOST_METHODS = 8
@@ -34,8 +34,9 @@ def rewrite(results: Results) -> list[Path]:
     measured = times.measure(results)
     written = []
     if measured:
-        checked.write(times.path(results), measured)
-        written.append(times.path(results))
+        record = benchmark_path(results.files, "times")
+        checked.write(record, measured)
+        written.append(record)
     for name, blocks in BLOCKS.items():
         path = results.files.root / name
         if path.exists() or name == "README.md":

@@ -11,18 +11,25 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from learned_context.networks.registry import ARCHITECTURES
-from pipeline import settings
+from pipeline import checked, settings
+from pipeline.checked import Checked
 from pipeline.files import Files, read_json, sha256
 from pipeline.reporting.labels import LINEAR, dataset_label
 from pipeline.reporting.paper import Paper, load_paper
+from pipeline.reporting.site import restore
 from pipeline.studies import STUDIES
 from pipeline.studies.framework.results import DoesNotApply, StudyResult
 from pipeline.studies.plumbing.study import Study
 from pipeline.tables.description import TableDescription, read_description
 
 R = TypeVar("R", bound=StudyResult)
+C = TypeVar("C", bound=Checked)
 MEASURED = ("arena", "draws", "inflation_splits", "paper_budget", "times")
 """What pages show of results/benchmarks."""
+
+
+def benchmark_path(files: Files, name: str) -> Path:
+    return files.root / "results" / "benchmarks" / f"{name}.json"
 
 
 class Results:
@@ -93,10 +100,16 @@ class Results:
         path = self.files.table_info(dataset)
         return self._once(path, lambda: read_description(self.files, dataset))
 
-    def benchmark(self, name: str) -> Any:
+    def benchmark(self, name: str, kind: type[C], remedy: str = "") -> C | None:
         """What a script of benchmarks/ measured; None if it has not run, which the page says."""
-        path = self.files.root / "results" / "benchmarks" / f"{name}.json"
-        return self._once(path, lambda: read_json(path)) if path.exists() else None
+        path = benchmark_path(self.files, name)
+        return checked.read(path, kind, remedy or restore(path)) if path.exists() else None
+
+    def benchmark_cases(self, name: str, kind: type[C]) -> list[C]:
+        """The same for a script that writes a list."""
+        path = benchmark_path(self.files, name)
+        cases = read_json(path) if path.exists() else []
+        return [checked.parse(path, case, kind, restore(path)) for case in cases]
 
     def _once(self, path: Path, read: Any) -> Any:
         if not path.exists():
@@ -117,7 +130,7 @@ class Results:
             for path in (root / "results").glob("*/*/*.json")
             if path.parts[-3] in {"data", *STUDIES} and not path.name.endswith(".run.json")
         ]
-        found += [root / "results" / "benchmarks" / f"{name}.json" for name in MEASURED]
+        found += [benchmark_path(self.files, name) for name in MEASURED]
         return {p.relative_to(root).as_posix(): sha256(p) for p in sorted(found) if p.exists()}
 
     def comparable(self, dataset: str) -> bool | None:

@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from matplotlib.axes import Axes
 
-from pipeline import checked
 from pipeline.reporting.arena_layout import Arena, ArenaResult, DatasetEntry, Standing, TrackTable
 from pipeline.reporting.blocks import (
     DASH,
@@ -35,11 +34,7 @@ Made = TypeVar("Made", bound=PageBlock)
 
 
 def load(results: Results) -> Arena | None:
-    content = results.benchmark("arena")
-    if content is None:
-        return None
-    path = results.files.root / "results" / "benchmarks" / "arena.json"
-    return checked.parse(path, content, Arena, "write it with `python -m benchmarks.arena summary`")
+    return results.benchmark("arena", Arena, "write it with `python -m benchmarks.arena summary`")
 
 
 def _if_run(make: Callable[[Arena], Made]) -> Callable[[Arena | None], Made | Text]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from matplotlib.axes import Axes
 
-from pipeline import checked
 from pipeline.checked import Checked, Count, Error
 from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import number
@@ -24,7 +21,6 @@ RULES = {
     "two_years": "Blocks of two years",
 }
 RULE_COLOURS = (BLUE, GREEN, PURPLE)
-C = TypeVar("C", bound=Checked)
 
 
 class BudgetRun(Checked, extra="ignore"):
@@ -87,25 +83,12 @@ class SplitStudy(Checked, extra="ignore"):
 
 def cases(results: Results) -> list[BudgetCase]:
     """Where both budgets were tried."""
-    found = _parsed(results, "paper_budget", BudgetCase)
+    found = results.benchmark_cases("paper_budget", BudgetCase)
     return [case for case in found if OURS in case.runs and PAPER in case.runs]
 
 
-def draws(results: Results) -> list[Draws]:
-    return _parsed(results, "draws", Draws)
-
-
 def split_study(results: Results) -> SplitStudy | None:
-    return next(iter(_parsed(results, "inflation_splits", SplitStudy)), None)
-
-
-def _parsed(results: Results, name: str, kind: type[C]) -> list[C]:
-    """What a script of benchmarks/ wrote: one case, or a list of them."""
-    path = results.files.root / "results" / "benchmarks" / f"{name}.json"
-    content = results.benchmark(name) or []
-    remedy = f"restore it with `git checkout {path}`"
-    cases = content if isinstance(content, list) else [content]
-    return [checked.parse(path, case, kind, remedy) for case in cases]
+    return results.benchmark("inflation_splits", SplitStudy)
 
 
 def _not_measured(what: str, script: str) -> Text:
@@ -211,7 +194,7 @@ def figure(results: Results) -> Drawing | Text:
 
 
 def draws_table(results: Results) -> Table | Text:
-    found = draws(results)
+    found = results.benchmark_cases("draws", Draws)
     if not found:
         return _not_measured("The luck of the rows", "draws")
     return Table.of(
