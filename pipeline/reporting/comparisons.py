@@ -6,7 +6,8 @@ import csv
 import io
 from typing import Any
 
-from pipeline.reporting.numbers import Numbers, on_all_rows
+from learned_context.metrics import significant
+from pipeline.reporting.numbers import Numbers, best_errors
 from pipeline.reporting.results import Results
 from pipeline.studies import train
 
@@ -17,13 +18,13 @@ def metrics(numbers: Numbers) -> dict[str, Any]:
     """The main numbers: test errors, and Table 5's best dimension by both estimators."""
     holdout = {
         estimator: {
-            dataset: _round(min(row.values()))
-            for dataset, row in on_all_rows(numbers.holdout, estimator).items()
+            dataset: significant(error, DIGITS)
+            for dataset, error in best_errors(numbers.holdout, estimator).items()
         }
         for estimator in sorted(numbers.holdout)
     }
     rmse = {
-        dataset: {model: _round(error) for model, error in row.items()}
+        dataset: {model: significant(error, DIGITS) for model, error in row.items()}
         for dataset, row in numbers.base.items()
     }
     return {"rmse": rmse, "holdout": holdout}
@@ -34,7 +35,7 @@ def plots(results: Results, numbers: Numbers) -> dict[str, str]:
     files: dict[str, str] = {}
     for dataset, models in numbers.dimension.items():
         for model, errors in models.items():
-            rows = [(dimension, _round(error)) for dimension, error in errors.items()]
+            rows = [(dimension, significant(error, DIGITS)) for dimension, error in errors.items()]
             files[f"dimension/{dataset}-{model}.csv"] = _csv(("task_parameters", "error"), rows)
     for dataset in results.datasets:
         for model in results.networks:
@@ -44,10 +45,6 @@ def plots(results: Results, numbers: Numbers) -> dict[str, str]:
                 steps = list(zip(curve.epoch, curve.loss, curve.rate, strict=True))
                 files[f"training/{dataset}-{model}.csv"] = _csv(("epoch", "loss", "rate"), steps)
     return files
-
-
-def _round(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")
 
 
 def _csv(header: tuple[str, ...], rows: list[Any]) -> str:

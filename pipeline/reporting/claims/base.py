@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pipeline.reporting.labels import dataset_label, model_style
 from pipeline.reporting.numbers import Numbers
-from pipeline.reporting.paper import COLUMNS
+from pipeline.reporting.paper import COLUMNS, COMPARED
 from pipeline.reporting.sentences import Finding, names, ruling, sentence, too_few, unknown
 
-NETWORKS = ("lc", "cs", "ll")
-MULTI_TASK = ("lc", "cs", "ll", "lme")
+MULTI_TASK = (*COMPARED, "lme")
 
 
 def _complete(
@@ -33,7 +32,7 @@ def _winners(numbers: Numbers) -> dict[str, list[str]]:
     "LC and LL each have a lower error than CS on more than half of the datasets",
 )
 def favoured_over_cs(numbers: Numbers) -> Finding:
-    rows = _complete(numbers, NETWORKS)
+    rows = _complete(numbers, COMPARED)
     lc, ll = ([d for d, row in rows.items() if row[m] < row["cs"]] for m in ("lc", "ll"))
     return too_few(len(rows), "all three networks") or ruling(
         min(len(lc), len(ll)) > len(rows) / 2,
@@ -97,7 +96,7 @@ def lme_good(numbers: Numbers) -> Finding:
     rows = _complete(numbers, MULTI_TASK)
     if not {"schools", "parkinson"} <= set(rows):
         return unknown("Schools and Parkinson are both needed.")
-    ratios = {d: rows[d]["lme"] / min(rows[d][m] for m in NETWORKS) for d in rows}
+    ratios = {d: rows[d]["lme"] / min(rows[d][m] for m in COMPARED) for d in rows}
     good = [d for d, ratio in ratios.items() if ratio <= 1.10]
     shown = ", ".join(f"{dataset_label(d)} {ratios[d]:.2f}" for d in ("schools", "parkinson"))
     return ruling(

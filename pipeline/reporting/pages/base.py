@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from matplotlib.axes import Axes
 
 from pipeline.reporting import drawing, numbers
 from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
-from pipeline.reporting.cells import lowest, name_cell, number, text
+from pipeline.reporting.cells import dataset_table, lowest, name_cell, number, text
 from pipeline.reporting.countries import task_name
 from pipeline.reporting.formatting import listed, plural
 from pipeline.reporting.labels import (
@@ -65,23 +67,22 @@ def _of_ours(model: str, found: dict[str, set[str]]) -> str:
 
 def table_2(results: Results) -> Table:
     errors, styles = numbers.base(results), list(map(model_style, results.models))
-    rows = []
-    for dataset in results.datasets:
+
+    def cells(dataset: str) -> Iterator[Cell]:
         found = errors.get(dataset, {})
         best = best_models(found)
-        cells = (
-            number(
-                found.get(model), 3, results.paper.value("base", dataset, model), bold=model in best
-            )
-            for model in results.models
-        )
-        rows.append([name_cell(results, dataset), *cells, text(_unit(results, dataset))])
-    return Table(
+        for model in results.models:
+            printed = results.paper.value("base", dataset, model)
+            yield number(found.get(model), 3, printed, bold=model in best)
+        yield text(_unit(results, dataset))
+
+    return dataset_table(
+        results,
         "table_2",
         "Table 2. Root mean squared error on the test rows. Bold: the lowest of its row, and what "
         "equals it in three decimals. LR and FS ignore the task.",
-        ("Dataset", *(s.label + ("" if s.in_paper else "*") for s in styles), "Unit"),
-        rows,
+        (*(s.label + ("" if s.in_paper else "*") for s in styles), "Unit"),
+        cells,
         notes=[
             f"* {style.label}, {style.title}: {NOT_IN_PAPER}. Where it has the lowest error, the "
             "best of the paper's models is bold, too."
@@ -91,9 +92,9 @@ def table_2(results: Results) -> Table:
     )
 
 
-def observed_predicted(results: Results, model: str = "lc") -> Drawing | Text:
+def observed_predicted(results: Results) -> Drawing | Text:
     """A density rather than dots: some test parts have more than 100,000 rows."""
-    trained, infos = results.found(train.STUDY, model), results.infos()
+    trained, infos = results.found(train.STUDY, "lc"), results.infos()
     found = {
         results.label(dataset): (
             with_unit(info.target, info.unit),
@@ -120,9 +121,9 @@ def observed_predicted(results: Results, model: str = "lc") -> Drawing | Text:
 
     most = max(count for _, histogram in found.values() for *_, count in histogram.cells)
     top = float(np.log10(most)) or 1.0
-    style = model_style(model)
+    style = model_style("lc")
     return drawing.draw(
-        f"observed_predicted_{model}",
+        "observed_predicted_lc",
         f"Predicted against observed values on the test rows, {style.title} ({style.label}) "
         "networks. On the dotted line a prediction is exact.",
         found,

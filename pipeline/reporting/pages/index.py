@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, median
 
 from matplotlib.axes import Axes
 
 from pipeline.reporting import drawing, labels, numbers, site, times
-from pipeline.reporting.blocks import Card, Cards, Cell, Drawing, Table, Text, missing, prose
-from pipeline.reporting.cells import name_cell, number
+from pipeline.reporting.blocks import DASH, Card, Cards, Cell, Drawing, Table, Text, missing, prose
+from pipeline.reporting.cells import dataset_table, number
 from pipeline.reporting.checking import Check
 from pipeline.reporting.formatting import duration, listed, percent, plural, show, signed
-from pipeline.reporting.pages import arena, holdout, sizes
+from pipeline.reporting.pages import arena, sizes
 from pipeline.reporting.pages import check as check_page
 from pipeline.reporting.paper import COMPARED
 from pipeline.reporting.results import Results
@@ -202,34 +202,34 @@ def _little_data(
 
 def _new_tasks(results: Results, judged: Mapping[str, Judged]) -> Card | None:
     """By LIPO, as in the paper, where it was run."""
-    kept = _comparable(results)
+    kept, found = _comparable(results), numbers.holdout(results)
     errors = {
-        name: {d: e for d, e in holdout.best_errors(results, name).items() if d in kept}
+        name: {d: e for d, e in numbers.best_errors(found, name).items() if d in kept}
         for name in labels.ESTIMATORS
     }
     best = errors["lipo"] or errors["gauss_newton"]
     if not best:
         return None
-    near = [d for d, ratio in best.items() if ratio < holdout.GOOD_ENOUGH]
-    other = sum(ratio < holdout.GOOD_ENOUGH for ratio in errors["gauss_newton"].values())
+    near = [d for d, ratio in best.items() if ratio < numbers.GOOD_ENOUGH]
+    other = sum(ratio < numbers.GOOD_ENOUGH for ratio in errors["gauss_newton"].values())
 
     def paint(axes: Axes) -> None:
         order = sorted(best, key=lambda dataset: best[dataset])
         colours = [labels.BLUE if d in near else labels.GREY for d in order]
         axes.bar(range(len(order)), [best[d] for d in order], color=colours, width=0.7)
-        axes.axhline(holdout.GOOD_ENOUGH, color=labels.ORANGE, linewidth=0.9)
+        axes.axhline(numbers.GOOD_ENOUGH, color=labels.ORANGE, linewidth=0.9)
         axes.set_xticks([])
         axes.set(xlabel="datasets", ylabel="error / trained")
         axes.grid(axis="x", visible=False)
-        limit = f"+{percent(holdout.GOOD_ENOUGH - 1)}"
-        drawing.label_ends(axes, [(holdout.GOOD_ENOUGH, limit, labels.ORANGE)])
+        limit = f"+{percent(numbers.GOOD_ENOUGH - 1)}"
+        drawing.label_ends(axes, [(numbers.GOOD_ENOUGH, limit, labels.ORANGE)])
 
     return Card(
         "A frozen network learns new tasks",
         *_status(judged.get("below_twenty")),
         f"{len(near)} of {len(best)}",
         "comparable datasets where new tasks come within "
-        f"{percent(holdout.GOOD_ENOUGH - 1)} of the error of training with them, with the best "
+        f"{percent(numbers.GOOD_ENOUGH - 1)} of the error of training with them, with the best "
         "number of task parameters",
         "Only the new task's few parameters are estimated; no other prediction changes. "
         + (
@@ -243,9 +243,10 @@ def _new_tasks(results: Results, judged: Mapping[str, Judged]) -> Card | None:
 
 
 def _optimiser(results: Results) -> Card | None:
-    kept, lines = _comparable(results), dict[str, dict[int, float]]()
+    kept, found = _comparable(results), numbers.holdout(results)
+    lines: dict[str, dict[int, float]] = {}
     for name in labels.ESTIMATORS:
-        rows = [r for d, r in holdout.at_all_rows(results, name).items() if d in kept]
+        rows = [r for d, r in numbers.on_all_rows(found, name).items() if d in kept]
         counted = sorted(set.intersection(*map(set, rows))) if rows else []
         if len(counted) < 2:
             return None
@@ -374,23 +375,23 @@ def main_table(results: Results, check: Check) -> Table:
     verdicts = {compared.cell: compared for compared in check.numbers}
     base = numbers.base(results)
     shown = [m for m in results.models if m in COMPARED]
-    rows = []
-    for dataset in results.datasets:
-        row = [name_cell(results, dataset)]
+
+    def cells(dataset: str) -> Iterator[Cell]:
         for model in shown:
             compared = verdicts.get(f"base/{dataset}/{model}")
-            if compared is None:  # a user's own dataset
-                row += [number(base.get(dataset, {}).get(model), 3), Cell("–")]
-                continue
-            row += [number(compared.ours, 3, compared.paper), _verdict(compared)]
-        rows.append(row)
-    return Table(
+            if compared:
+                yield from (number(compared.ours, 3, compared.paper), _verdict(compared))
+            else:  # a user's own dataset
+                yield from (number(base.get(dataset, {}).get(model), 3), DASH)
+
+    return dataset_table(
+        results,
         "errors",
         "Test errors of the three multi-task networks (Table 2). A verdict with a mark opens to "
         "show its reason; “at or below” counts as a match.",
-        ("Dataset", *(part for _ in shown for part in ("Error", "Verdict"))),
-        rows,
-        groups=[("", 1), *((f"{s.label}, {s.title}", 2) for s in map(labels.model_style, shown))],
+        ("Error", "Verdict"),
+        cells,
+        groups=[f"{style.label}, {style.title}" for style in map(labels.model_style, shown)],
     )
 
 
