@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pipeline.reporting.labels import dataset_label, model_style
 from pipeline.reporting.numbers import Numbers
 from pipeline.reporting.paper import COLUMNS, COMPARED
 from pipeline.reporting.sentences import Finding, names, ruling, sentence, too_few, unknown
 
 MULTI_TASK = (*COMPARED, "lme")
+claim = partial(sentence, "5.4")
 
 
 def _complete(
@@ -25,8 +28,7 @@ def _winners(numbers: Numbers) -> dict[str, list[str]]:
     }
 
 
-@sentence(
-    "5.4",
+@claim(
     "learned-context and last-layer neural networks being slightly favored over "
     "context-sensitive networks in general",
     "LC and LL each have a lower error than CS on more than half of the datasets",
@@ -41,8 +43,7 @@ def favoured_over_cs(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.4",
+@claim(
     "being the top performer in four and five out of the ten datasets respectively",
     "LC has the lowest error on four datasets and LL on five",
 )
@@ -57,8 +58,7 @@ def four_and_five(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.4",
+@claim(
     "All methods perform similarly on the Schools dataset",
     "the highest error of the six models is within 5% of the lowest",
 )
@@ -70,8 +70,7 @@ def schools_similar(numbers: Numbers) -> Finding:
     return ruling(spread <= 1.05, f"The worst model's error is {spread:.3f} times the best's.")
 
 
-@sentence(
-    "5.4",
+@claim(
     "none were able to explain more than 35% of the variance",
     "1 − (error / std)² is at most 0.35 for every model",
 )
@@ -87,8 +86,7 @@ def schools_variance(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.4",
+@claim(
     "The linear mixed model performed well on two of the datasets, Schools and Parkinson",
     "LME is within 10% of the best network on both",
 )
@@ -105,8 +103,7 @@ def lme_good(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.4",
+@claim(
     "For all datasets, it is beneficial to include the multi-task aspect",
     "the best multi-task model is better than both models that ignore the task",
 )
@@ -118,8 +115,7 @@ def multi_task_helps(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.4",
+@claim(
     "for many cases, the linear varying intercept model performs better than a fully shared "
     "neural network",
     "LME is better than FS on at least half of the datasets",
@@ -132,8 +128,7 @@ def lme_beats_shared(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.4",
+@claim(
     "Overall the results are quite consistent",
     "in more than half of the cases the worst training is within 10% of the best one",
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pipeline.reporting.labels import ESTIMATORS
 from pipeline.reporting.numbers import (
     GOOD_ENOUGH,
@@ -12,9 +14,10 @@ from pipeline.reporting.numbers import (
 )
 from pipeline.reporting.sentences import Finding, names, ruling, sentence, too_few, unknown
 
+claim = partial(sentence, "5.7")
 
-@sentence(
-    "5.7",
+
+@claim(
     "it is able to stay below a 20% error increase for half of the datasets",
     f"the best of the task dimensions is below {GOOD_ENOUGH} on at least half of the datasets, by "
     "LIPO",
@@ -27,8 +30,7 @@ def below_twenty(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.7",
+@claim(
     "the hold-out task performance is never able to match the baseline",
     "the best of the task dimensions is above 1 on every dataset, by LIPO",
 )
@@ -40,8 +42,7 @@ def never_matches(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.7",
+@claim(
     "when using fewer data points for the hold-out tasks, a lower task parameter dimension can "
     "be advantageous",
     "from all rows to the fewest, the largest task space loses against the smallest on more "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from statistics import fmean
 
 from pipeline.reporting.labels import dataset_label, model_style
@@ -9,9 +10,10 @@ from pipeline.reporting.numbers import ALL, Numbers, mean_rise
 from pipeline.reporting.paper import COMPARED
 from pipeline.reporting.sentences import Finding, ruling, sentence, too_few, unknown
 
+claim = partial(sentence, "5.5")
 
-@sentence(
-    "5.5",
+
+@claim(
     "Context-sensitive networks are on average slightly behind the others on all data sizes",
     "the mean of error / std over datasets is highest for CS at every size",
 )
@@ -31,8 +33,7 @@ def cs_behind(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.5",
+@claim(
     "the learned-context architecture is less sensitive to this than the others",
     "the mean rise of error / std from 100% to 10% of the rows is lowest for LC",
 )
@@ -44,8 +45,7 @@ def lc_loses_least(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.5",
+@claim(
     "three datasets stand out with an improved performance, namely Obesity, Height, and Sarcos",
     "some network is better with 10% of the rows on these three, and on no other",
 )
