@@ -129,7 +129,6 @@ def observed_predicted(results: Results) -> Drawing | Text:
         found,
         paint,
         size=(2.15, 2.15),
-        columns=5,
         ramp=drawing.colour_bar("Test rows in a cell, logarithmic", 1, most),
         on_white=True,
     )

@@ -270,8 +270,6 @@ def splits_figure(results: Results) -> Drawing | Text:
         {f"{model_style(m).label}, {model_style(m).title}": m for m in models},
         paint,
         size=(3.0, 2.1),
-        columns=3,
-        narrow=1,
         legend=[
             *(Mark(RULES.get(rule, rule), colour, "s")
               for rule, colour in zip(study.errors, RULE_COLOURS, strict=False)),

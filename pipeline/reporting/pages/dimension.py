@@ -138,8 +138,6 @@ def sine_and_line(results: Results) -> Drawing | Text:
         {"One task parameter": one, "Two task parameters": two},
         paint,
         size=(3.6, 2.7),
-        columns=2,
-        narrow=1,
         legend=[Mark(kind, colour, marker) for kind, (colour, marker) in KINDS.items()],
         paper=results.paper.figure("sine_and_line"),
         compared="the same picture: lines and sines separate more easily with two parameters. Sign "
@@ -175,8 +173,6 @@ def sine_and_line_truth(results: Results) -> Drawing | Text:
         {label: name for name, (_, label) in TRUE_PARAMETERS.items()},
         paint,
         size=(2.15, 2.35),
-        columns=4,
-        narrow=2,
         on_white=True,
         paper=results.paper.figure("sine_and_line_truth"),
         compared="the same four panels; as in the paper, the network has ordered the tasks by "

@@ -223,7 +223,6 @@ def likelihoods(results: Results) -> Drawing | Text:
         paint,
         size=(2.9, 1.75),
         columns=3,
-        narrow=1,
         paper=results.paper.figure("likelihoods"),
         compared=_modes(content.model.rows, content.true.rows),
     )

@@ -85,8 +85,6 @@ def inflation(results: Results) -> Drawing | Text:
         {"Data": data, "Fitted network": fitted},
         paint,
         size=(3.7, 2.8),
-        columns=2,
-        narrow=1,
         ramp=drawing.colour_bar("Task parameter β", low, high),
         on_white=True,
         paper=results.paper.figure("inflation"),
@@ -134,8 +132,6 @@ def bike_sharing(results: Results) -> Drawing | Text:
         {"Trips by month": True, "Task parameter by month": False},
         paint,
         size=(3.9, 2.7),
-        columns=2,
-        narrow=1,
         legend=[Mark(f"{hour}:00", colour, line="-") for hour, colour in hours.items()],
         paper=results.paper.figure("bike_sharing"),
         compared="the same: the parameter follows the trips at the busiest hours, through the "
@@ -208,8 +204,6 @@ def death_rate_curves(results: Results) -> Drawing | Text:
         {f"{task_name('death_rate', task)}, β = {show(beta[task], 2)}": task for task in tasks},
         paint,
         size=(2.9, 2.2),
-        columns=3,
-        narrow=1,
         legend=[
             Mark("training rows, male", labels.BLACK, "o"),
             Mark("training rows, female", labels.BLACK, "s"),
