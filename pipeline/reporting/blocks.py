@@ -188,15 +188,13 @@ class Table(PageBlock):
 
     def csv(self) -> str:
         """One column more for every column that has the paper's numbers too."""
-        twins = [any(row[i].paper for row in self.rows) for i in range(len(self.header))]
+        twins = [any(row[i].paper for row in self.rows) for i in self._range()]
         titles = self.titles()
         lines = [_spread(titles, [f"{name} (paper)" for name in titles], twins)]
         for row in self.rows:
             own = [cell.text if cell.value is None else repr(cell.value) for cell in row]
             lines.append(_spread(own, [cell.paper for cell in row], twins))
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(lines)
-        return text.getvalue()
+        return csv_text(lines)
 
     def markdown(self) -> str:
         align = ["---:" if self.is_number(i) else "---" for i in self._range()]
@@ -312,6 +310,12 @@ class Cards(PageBlock):
     template = "cards.html"
 
     cards: Sequence[Card]
+
+
+def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def _spread(own: Sequence[str], paper: Sequence[str], twins: Sequence[bool]) -> list[str]:

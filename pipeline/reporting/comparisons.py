@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
 from learned_context.metrics import significant
+from pipeline.reporting.blocks import csv_text
 from pipeline.reporting.numbers import Numbers, best_errors
 from pipeline.reporting.results import Results
 from pipeline.studies import train
@@ -36,18 +35,14 @@ def plots(results: Results, numbers: Numbers) -> dict[str, str]:
     for dataset, models in numbers.dimension.items():
         for model, errors in models.items():
             rows = [(dimension, significant(error, DIGITS)) for dimension, error in errors.items()]
-            files[f"dimension/{dataset}-{model}.csv"] = _csv(("task_parameters", "error"), rows)
+            text = csv_text([("task_parameters", "error"), *rows])
+            files[f"dimension/{dataset}-{model}.csv"] = text
     for dataset in results.datasets:
         for model in results.networks:
             trained = results.read(train.STUDY, dataset, model)
             if trained:
                 curve = trained.curve
-                steps = list(zip(curve.epoch, curve.loss, curve.rate, strict=True))
-                files[f"training/{dataset}-{model}.csv"] = _csv(("epoch", "loss", "rate"), steps)
+                steps = zip(curve.epoch, curve.loss, curve.rate, strict=True)
+                text = csv_text([("epoch", "loss", "rate"), *steps])
+                files[f"training/{dataset}-{model}.csv"] = text
     return files
-
-
-def _csv(header: tuple[str, ...], rows: list[Any]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([header, *rows])
-    return text.getvalue()

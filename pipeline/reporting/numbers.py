@@ -13,10 +13,12 @@ from typing import Any, TypeVar
 from pipeline.reporting.labels import LINEAR
 from pipeline.reporting.paper import COLUMNS, COMPARED, Paper
 from pipeline.reporting.results import R, Results
+from pipeline.settings import Settings
 from pipeline.studies import adapt, linear, train
 from pipeline.studies import dimension as dimension_study
 from pipeline.studies import repeats as repeats_study
 from pipeline.studies import sizes as sizes_study
+from pipeline.studies.framework.plans import width_range
 from pipeline.studies.framework.results import Scored
 from pipeline.studies.plumbing.study import Study
 from pipeline.tables.description import TableDescription
@@ -83,6 +85,12 @@ def properties(info: TableDescription | None) -> dict[str, float]:
         "test": info.rows.test,
         "std": info.std,
     }
+
+
+def search_range(settings: Settings, name: str) -> tuple[float, float]:
+    """Table 6's row; of the width, what the profile allows."""
+    space: tuple[float, float] = getattr(settings.params.space, name)
+    return width_range(settings) if name == "width" else space
 
 
 def from_results(results: Results) -> Numbers:

@@ -26,7 +26,6 @@ from pipeline.reporting.paper import COMPARED
 from pipeline.reporting.results import Results, benchmark_path
 
 FIGURE = Path("docs", "learned_context.png")
-MOST_METHODS = 8
 
 
 def rewrite(results: Results) -> list[Path]:
@@ -100,7 +99,7 @@ def _arena(results: Results) -> str:
         return f"{story.answer}\n"
     table = arena_page.leaderboard(found)
     assert isinstance(table, Table)
-    short = replace(table, caption="", rows=table.rows[:MOST_METHODS], notes=())
+    short = replace(table, caption="", rows=table.rows[: readme_figure.MOST_METHODS], notes=())
     more = "The [arena](reports/arena.html) has all methods, every dataset, and where it loses."
     return f"**{story.title}.** {story.answer}\n\n{short.markdown()}\n{more}\n"
 

@@ -12,6 +12,7 @@ from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.drawing import draw, legend_of, log_scale
 from pipeline.reporting.formatting import listed, percent, plural, short, show
 from pipeline.reporting.labels import HYPERPARAMETERS, dataset_label, model_style
+from pipeline.reporting.numbers import search_range
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import NOTHING, Story
 from pipeline.studies import train, tune
@@ -52,20 +53,16 @@ def table_6(results: Results) -> Table:
     settings = results.settings
     rows = []
     for name, label in HYPERPARAMETERS.items():
-        low, high = getattr(settings.params.space, name)
-        if name == "width":
-            low, high = width_range(results.settings)
-        low_cell, high_cell = (
-            Cell(short(value), value, "" if paper is None else short(paper))
-            for value, column in ((low, "low"), (high, "high"))
-            for paper in (results.paper.value("space", name, column),)
-        )
-        rows.append([Cell(label), low_cell, high_cell, Cell(f"space.{name}")])
+        row = [Cell(label)]
+        for value, column in zip(search_range(settings, name), ("low", "high"), strict=True):
+            paper = results.paper.value("space", name, column)
+            row.append(Cell(short(value), value, "" if paper is None else short(paper)))
+        rows.append([*row, Cell(f"space.{name}")])
     return Table(
         "table_6",
         "Table 6. The search space. The number of task parameters is also limited to the number of "
         f"tasks; the profile {settings.params.profile} limits the layer size to "
-        f"{settings.profile.search.width_max}.",
+        f"{width_range(settings)[1]}.",
         ("Name", "Min", "Max", "Key in params.yaml"),
         rows,
     )
