@@ -16,10 +16,7 @@ def name_cell(results: Results, dataset: str) -> Cell:
 
 
 def number(
-    value: float | None,
-    decimals: int | None = 3,
-    paper: float | None = None,
-    bold: bool = False,
+    value: float | None, decimals: int | None = 3, paper: float | None = None, bold: bool = False
 ) -> Cell:
     """A number with this many decimals; with None, three significant digits."""
     printed = "" if paper is None else show(paper, decimals)
@@ -52,7 +49,5 @@ def text(value: str) -> Cell:
 
 def lowest(values: Mapping[str, float], decimals: int = 3) -> set[str]:
     """The best of a row, and what cannot be told apart from it as printed."""
-    if not values:
-        return set()
-    best = show(min(values.values()), decimals)
+    best = show(min(values.values(), default=0.0), decimals)
     return {name for name, value in values.items() if show(value, decimals) == best}

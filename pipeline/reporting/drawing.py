@@ -92,7 +92,7 @@ def draw(
             paint(figure.subplots(), item)
             label = title or caption
             panels.append((title, inline(svg(figure), f"{name}-{place}", label)))
-        sheet = _laid_out(_sheet(items, paint, size, columns, legend, ramp))
+        sheet = _sheet(items, paint, size, columns, legend, ramp)
         return Drawing(
             name,
             caption,
@@ -159,12 +159,7 @@ def _sheet(
         figure.legend(
             handles, labels, loc="outside upper left", ncols=max(1, min(len(labels), int(room)))
         )
-    return figure
-
-
-def _laid_out(figure: Figure) -> Figure:
-    """The layout is found once, not for every format."""
-    figure.draw_without_rendering()
+    figure.draw_without_rendering()  # the layout is found once, not for every format
     figure.set_layout_engine("none")
     return figure
 

@@ -96,17 +96,13 @@ def search_range(settings: Settings, name: str) -> tuple[float, float]:
 def from_results(results: Results) -> Numbers:
     """All of it; a page that needs one table's numbers calls that table's function."""
     return Numbers(
-        standard_deviations(results),
+        {dataset: info.std for dataset, info in results.infos().items()},
         base(results),
         repeats(results),
         sizes(results),
         dimension(results),
         holdout(results),
     )
-
-
-def standard_deviations(results: Results) -> dict[str, float]:
-    return {dataset: info.std for dataset, info in results.infos().items()}
 
 
 def base(results: Results) -> ByModel:

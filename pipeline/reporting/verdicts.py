@@ -69,22 +69,19 @@ class Compared:
 
 def compare_all(results: Results, numbers: Numbers) -> list[Compared]:
     """In the order of the tables; the same network has the same verdict in Tables 2 and 4."""
-    editions = {d: info.edition for d in results.datasets if (info := results.info(d))}
-    cells = list(results.paper.cells(results.settings.params.profile, editions))
+    editions = {dataset: info.edition for dataset, info in results.infos().items()}
     printed = from_paper(results.paper)
     found: dict[str, Compared] = {}
-    for cell in cells:
-        base = found.get(cell.same_as)
-        found[cell.name] = _compare(results, numbers, printed, cell, base)
+    for cell in results.paper.cells(results.settings.params.profile, editions):
+        found[cell.name] = _compare(results, numbers, printed, cell, found.get(cell.same_as))
     return list(found.values())
 
 
 def _compare(
     results: Results, numbers: Numbers, printed: Numbers, cell: PaperCell, base: Compared | None
 ) -> Compared:
-    comparable: bool | None = True  # Table 6 is of no dataset
-    if cell.table != "space":
-        comparable = results.comparable(cell.row) if cell.row in results.datasets else None
+    # Table 6 is of no dataset.
+    comparable = True if cell.table == "space" else results.comparable(cell.row)
     ours, judged_as = _ours(results, numbers, cell), base or cell
     if base is not None:
         said = base.verdict
@@ -163,7 +160,7 @@ def rankings(results: Results, numbers: Numbers) -> list[Ranking]:
     printed, found = from_paper(results.paper), []
     for dataset, row in printed.repeats.items():
         here = numbers.repeats.get(dataset, {})
-        if len(here) > 1 and dataset in results.datasets and results.comparable(dataset):
+        if len(here) > 1 and results.comparable(dataset):
             ours, paper = _order(here), _order(row)
             turned = [(a, b) for a, b in paper if (b, a) in ours]
             shown = [tuple(f"{a} < {b}" for a, b in pairs) for pairs in (ours, paper, turned)]
@@ -187,8 +184,6 @@ def _ours(results: Results, numbers: Numbers, cell: PaperCell) -> float | None:
     if table == "space":
         low, high = search_range(results.settings, row)
         return float(low if column == "low" else high)
-    if row not in results.datasets:
-        return None
     if table == "datasets":
         return properties(results.info(row)).get(column)
     if table == "base":

@@ -262,11 +262,9 @@ def _dataset(
 
     def error(name: str) -> Cell:
         failure = found[name].failure
-        return (
-            number(found[name].rmse, None)
-            if failure is None
-            else Cell("failed", why=failure, chip="bad")
-        )
+        if failure is None:
+            return number(found[name].rmse, None)
+        return Cell("failed", why=failure, chip="bad")
 
     def coverage(name: str) -> Cell:
         share = found[name].coverage

@@ -96,12 +96,9 @@ def observed_predicted(results: Results) -> Drawing | Text:
     """A density rather than dots: some test parts have more than 100,000 rows."""
     trained, infos = results.found(train.STUDY, "lc"), results.infos()
     found = {
-        results.label(dataset): (
-            with_unit(info.target, info.unit),
-            trained[dataset].observed_predicted,
-        )
-        for dataset, info in infos.items()
-        if dataset in trained
+        results.label(d): (with_unit(info.target, info.unit), trained[d].observed_predicted)
+        for d, info in infos.items()
+        if d in trained
     }
     if not found:
         return missing("Predicted against observed needs results/train.")
@@ -176,10 +173,8 @@ def _unit(results: Results, dataset: str) -> str:
 
 def worst_tasks(results: Results) -> Table:
     rows = []
-    for dataset in results.datasets:
-        errors = _task_rmse(results, dataset, "lc")
-        last_layer = _task_rmse(results, dataset, "ll")
-        trained = results.read(train.STUDY, dataset, "lc")
+    for dataset, trained in results.found(train.STUDY, "lc").items():
+        errors, last_layer = trained.task_rmse, _task_rmse(results, dataset, "ll")
         info = results.info(dataset)
         for task in sorted(errors, key=lambda task: (-errors[task], task))[:WORST]:
             about = info.tasks.get(task) if info else None
@@ -189,7 +184,7 @@ def worst_tasks(results: Results) -> Table:
                     Cell(task_name(dataset, task)),
                     number(about.train if about else None, 0),
                     number(errors[task], None),
-                    number(errors[task] / trained.rmse if trained else None, 2),
+                    number(errors[task] / trained.rmse, 2),
                     number(last_layer.get(task), None),
                 ]
             )

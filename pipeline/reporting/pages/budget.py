@@ -35,17 +35,23 @@ class BudgetRun(Checked, extra="ignore"):
     cpu_seconds: float
 
 
-class BudgetCase(Checked, extra="ignore"):
+class NetworkCase(Checked, extra="ignore"):
+    """One network of the study, which was trained again."""
+
     dataset: str
-    model: str = "lc"
+    model: str
     fraction: float
-    unit: str
-    paper_prints: Error
-    runs: dict[str, BudgetRun]
 
     @property
     def name(self) -> str:
-        return _name(self.dataset, self.model, self.fraction)
+        share = "" if self.fraction == 1 else f", {percent(self.fraction)} of the rows"
+        return f"{dataset_label(self.dataset)}, {model_style(self.model).label}{share}"
+
+
+class BudgetCase(NetworkCase):
+    unit: str
+    paper_prints: Error
+    runs: dict[str, BudgetRun]
 
     def error(self, run: str) -> float:
         """In the unit in which the paper prints it."""
@@ -53,12 +59,9 @@ class BudgetCase(Checked, extra="ignore"):
         return found.rmse if self.unit == "rmse" else found.normalised
 
 
-class Draws(Checked, extra="ignore"):
+class Draws(NetworkCase):
     """One case of benchmarks/draws.py: the same training on other draws of the rows."""
 
-    dataset: str
-    model: str
-    fraction: float
     paper: Error
     ours: Error
     errors: list[Error]
@@ -93,11 +96,6 @@ def split_study(results: Results) -> SplitStudy | None:
 
 def _not_measured(what: str, script: str) -> Text:
     return missing(f"{what} was not measured yet: `python benchmarks/{script}.py` does it.")
-
-
-def _name(dataset: str, model: str, fraction: float) -> str:
-    share = "" if fraction == 1 else f", {percent(fraction)} of the rows"
-    return f"{dataset_label(dataset)}, {model_style(model).label}{share}"
 
 
 def story(results: Results) -> Story:
@@ -203,7 +201,7 @@ def draws_table(results: Results) -> Table | Text:
         "of the data. The study's own draw is the first of them.",
         found,
         {
-            "Network": lambda case: _name(case.dataset, case.model, case.fraction),
+            "Network": lambda case: case.name,
             "Paper": lambda case: number(case.paper, 3),
             "Ours": lambda case: number(case.ours, 3),
             "Lowest": lambda case: number(min(case.errors), 3),

@@ -186,10 +186,7 @@ def _content(results: Results, one: TaskMap) -> dict[str, Any]:
         "names": [task_name(one.dataset, task) for task in tasks],
         "beta": [[_shown(beta[place]) for beta in one.beta.values()] for place in (0, 1)],
         "columns": [
-            {
-                "label": name,
-                "values": [None if v is None else _shown(v) for v in values],
-            }
+            {"label": name, "values": [None if v is None else _shown(v) for v in values]}
             for name, values in columns.items()
         ],
         "metric": one.explorer.metric,
