@@ -37,12 +37,8 @@ def plots(results: Results, numbers: Numbers) -> dict[str, str]:
             rows = [(dimension, significant(error, DIGITS)) for dimension, error in errors.items()]
             text = csv_text([("task_parameters", "error"), *rows])
             files[f"dimension/{dataset}-{model}.csv"] = text
-    for dataset in results.datasets:
-        for model in results.networks:
-            trained = results.read(train.STUDY, dataset, model)
-            if trained:
-                curve = trained.curve
-                steps = zip(curve.epoch, curve.loss, curve.rate, strict=True)
-                text = csv_text([("epoch", "loss", "rate"), *steps])
-                files[f"training/{dataset}-{model}.csv"] = text
+    for (dataset, model), trained in results.every(train.STUDY, results.networks).items():
+        curve = trained.curve
+        steps = zip(curve.epoch, curve.loss, curve.rate, strict=True)
+        files[f"training/{dataset}-{model}.csv"] = csv_text([("epoch", "loss", "rate"), *steps])
     return files

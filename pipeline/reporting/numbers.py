@@ -256,32 +256,24 @@ def scalar_parameters(results: Results, dataset: str) -> dict[str, float]:
 
 def from_paper(paper: Paper) -> Numbers:
     """What the paper prints; its figures' numbers are not printed."""
-    numbers = Numbers()
-
-    def rows(table: str) -> dict[str, dict[str, float]]:
-        printed = paper.tables[table]
-        return {
-            dataset: dict(zip(printed.columns, values, strict=True))
-            for dataset, values in printed.rows.items()
-        }
-
-    numbers.std = {dataset: row["std"] for dataset, row in rows("datasets").items()}
-    numbers.base = rows("base")
-    for dataset, row in rows("repeats").items():
+    numbers, printed = Numbers(), {name: table.values for name, table in paper.tables.items()}
+    numbers.std = {dataset: row["std"] for dataset, row in printed["datasets"].items()}
+    numbers.base = printed["base"]
+    for dataset, row in printed["repeats"].items():
         numbers.repeats[dataset] = {
             model: RepeatsCell(
                 row[f"{model} min"], row[f"{model} max"], int(row[f"{model} diverged"])
             )
             for model in COMPARED
         }
-    for dataset, row in rows("sizes").items():
+    for dataset, row in printed["sizes"].items():
         for column, value in row.items():
             model, share = column.split()
             numbers.sizes.setdefault(float(share), {}).setdefault(dataset, {})[model] = value
     numbers.holdout = {
         "lipo": {
             dataset: {int(column): {ALL: value} for column, value in row.items()}
-            for dataset, row in rows("holdout").items()
+            for dataset, row in printed["holdout"].items()
         }
     }
     return numbers

@@ -6,6 +6,7 @@ error that names the file and the field.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -86,12 +87,15 @@ class Results:
 
     def found(self, study: Study[R], model: str = "") -> dict[str, R]:
         """A study's results by dataset, of those that have one."""
-        every = {dataset: self.read(study, dataset, model) for dataset in self.datasets}
-        return {dataset: result for dataset, result in every.items() if result}
+        return {d: result for d in self.datasets if (result := self.read(study, d, model))}
+
+    def every(self, study: Study[R], models: Iterable[str]) -> dict[tuple[str, str], R]:
+        """A study's results by dataset and model, of those that have one."""
+        places = ((dataset, model) for dataset in self.datasets for model in models)
+        return {place: result for place in places if (result := self.read(study, *place))}
 
     def infos(self) -> dict[str, TableDescription]:
-        every = {dataset: self.info(dataset) for dataset in self.datasets}
-        return {dataset: info for dataset, info in every.items() if info}
+        return {dataset: info for dataset in self.datasets if (info := self.info(dataset))}
 
     def info(self, dataset: str) -> TableDescription | None:
         """What `prepare` says of a dataset: edition, hashes, features, tasks."""

@@ -20,14 +20,6 @@ def _complete(
     return {d: row for d, row in numbers.base.items() if all(model in row for model in models)}
 
 
-def _winners(numbers: Numbers) -> dict[str, list[str]]:
-    rows = _complete(numbers, MULTI_TASK)
-    best = {d: min(row, key=lambda model: row[model]) for d, row in rows.items()}
-    return {
-        model: [d for d, winner in best.items() if winner == model] for model in COLUMNS["base"]
-    }
-
-
 @claim(
     "learned-context and last-layer neural networks being slightly favored over "
     "context-sensitive networks in general",
@@ -48,10 +40,11 @@ def favoured_over_cs(numbers: Numbers) -> Finding:
     "LC has the lowest error on four datasets and LL on five",
 )
 def four_and_five(numbers: Numbers) -> Finding:
-    winners, total = _winners(numbers), len(_complete(numbers, MULTI_TASK))
-    lc, ll = winners["lc"], winners["ll"]
-    if total < 10:
-        return unknown(f"{total} of the ten datasets have all models.")
+    rows = _complete(numbers, MULTI_TASK)
+    best = {d: min(row, key=lambda model: row[model]) for d, row in rows.items()}
+    lc, ll = ([d for d, winner in best.items() if winner == m] for m in ("lc", "ll"))
+    if len(rows) < 10:
+        return unknown(f"{len(rows)} of the ten datasets have all models.")
     return ruling(
         len(lc) == 4 and len(ll) == 5,
         f"LC is best on {len(lc)} ({names(lc)}), LL on {len(ll)} ({names(ll)}).",

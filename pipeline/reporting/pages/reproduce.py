@@ -110,15 +110,10 @@ def minutes(results: Results) -> Table | Text:
 
 
 def provenance(results: Results) -> Table:
-    heads: dict[str, list[Any]] = {
-        study.name: [
-            head
-            for dataset in results.datasets
-            for model in study.models(results.settings.params)
-            if not study.reason_against(model) and (head := results.read(study, dataset, model))
-        ]
-        for study in STUDIES.values()
-    }
+    heads: dict[str, list[Any]] = {}
+    for study in STUDIES.values():
+        models = [m for m in study.models(results.settings.params) if not study.reason_against(m)]
+        heads[study.name] = list(results.every(study, models).values())
 
     def each(values: Iterable[str]) -> str:
         return ", ".join(sorted(set(values))) or "–"

@@ -22,7 +22,7 @@ from pipeline.studies.tune import TuneResult
 
 
 def story(results: Results) -> Story:
-    tuned = _tuned(results)
+    tuned = results.every(tune.STUDY, results.networks)
     if not tuned:
         return Story("Search and training", NOTHING)
     trials = [trial for result in tuned.values() for trial in result.evaluations]
@@ -76,7 +76,7 @@ def chosen(results: Results) -> Table:
         "chosen",
         "The hyperparameters that each search chose, which the paper does not print. The "
         "validation error is relative to the target's standard deviation.",
-        _tuned(results).values(),
+        results.every(tune.STUDY, results.networks).values(),
         {
             "Dataset": lambda tuned: name_cell(results, tuned.dataset),
             "Model": lambda tuned: model_style(str(tuned.model)).label,
@@ -95,7 +95,7 @@ def chosen(results: Results) -> Table:
 
 def path(results: Results) -> Drawing | Text:
     found: dict[str, dict[str, TuneResult]] = {}
-    for (dataset, model), tuned in _tuned(results).items():
+    for (dataset, model), tuned in results.every(tune.STUDY, results.networks).items():
         found.setdefault(results.label(dataset), {})[model] = tuned
     if not found:
         return missing("The search's path needs results/tune.")
@@ -154,12 +154,3 @@ def training_curves(results: Results) -> Drawing | Text:
         paint,
         legend=legend_of(results.networks, marks=False),
     )
-
-
-def _tuned(results: Results) -> dict[tuple[str, str], TuneResult]:
-    found = {
-        (dataset, model): results.read(tune.STUDY, dataset, model)
-        for dataset in results.datasets
-        for model in results.networks
-    }
-    return {place: result for place, result in found.items() if result}
