@@ -69,13 +69,12 @@ class Results:
 
     def taking_part(self, study: Study[R]) -> tuple[str, ...]:
         """The models that a study has results of: one that cannot take part has no column."""
-        found = []
-        for model in study.models(self.settings.params):
-            if study.reason_against(model):
-                continue
-            if any(self.read(study, dataset, model) for dataset in self.datasets):
-                found.append(model)
-        return tuple(found)
+        return tuple(
+            model
+            for model in study.models(self.settings.params)
+            if not study.reason_against(model)
+            and any(self.read(study, dataset, model) for dataset in self.datasets)
+        )
 
     def read(self, study: Study[R], dataset: str, model: str = "") -> R | None:
         """A study's result; None if it is missing, or if the model cannot take part."""

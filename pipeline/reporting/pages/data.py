@@ -150,20 +150,19 @@ def hashes(results: Results) -> Table:
 
 
 def leakage(results: Results) -> Table:
-    infos = results.infos()
     return Table.of(
         "leakage",
         "Test rows whose features and task also appear in the training data. A few equal rows can "
         "be an accident of coarse features; where they are more than "
         f"{percent(results.settings.params.leak_share)} of the test rows, the networks are trained "
         "again without them.",
-        infos,
+        results.infos().values(),
         {
-            "Dataset": lambda dataset: name_cell(results, dataset),
-            "Rows in both parts": lambda dataset: number(infos[dataset].rows.leaked, 0),
-            "Test rows": lambda dataset: number(infos[dataset].rows.test, 0),
-            "Share of the test rows": lambda dataset: Cell(
-                percent(_leak_share(infos[dataset]), 1), _leak_share(infos[dataset])
+            "Dataset": lambda info: name_cell(results, info.dataset),
+            "Rows in both parts": lambda info: number(info.rows.leaked, 0),
+            "Test rows": lambda info: number(info.rows.test, 0),
+            "Share of the test rows": lambda info: Cell(
+                percent(_leak_share(info), 1), _leak_share(info)
             ),
         },
     )

@@ -18,7 +18,7 @@ from pipeline.reporting.numbers import ALL, GOOD_ENOUGH
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import NOTHING, Story
 from pipeline.studies import adapt, illustrate
-from pipeline.studies.adapt import AdaptFit
+from pipeline.studies.adapt import AdaptedTasks
 
 LINES = {"gauss_newton": "-", "lipo": ":"}
 MARKERS = {"gauss_newton": "o", "lipo": "x"}
@@ -131,16 +131,16 @@ def errors_by_share(results: Results) -> Drawing | Text:
 def optimisers(results: Results) -> Table:
     """The same objective by two optimisers: which one finds the lower value?"""
     rows = []
-    for dataset in results.datasets:
-        adapted = results.read(adapt.STUDY, dataset, "lc")
+    for dataset, adapted in results.found(adapt.STUDY, "lc").items():
         for dimension in results.settings.profile.holdout.dimensions:
-            fits = [
-                fit
-                for fit in (adapted.fits if adapted else ())
+            pairs = [
+                (fit.lipo, fit.gauss_newton)
+                for fit in adapted.fits
                 if fit.task_dim == dimension and fit.share == ALL and fit.lipo
             ]
-            if fits:
-                rows.append([name_cell(results, dataset), number(dimension, 0), *_comparison(fits)])
+            if pairs:
+                cells = [name_cell(results, dataset), number(dimension, 0), *_comparison(pairs)]
+                rows.append(cells)
     return Table(
         "optimisers",
         "LIPO, the paper's optimiser of the hold-out objective, and Gauss-Newton from several "
@@ -160,8 +160,7 @@ def optimisers(results: Results) -> Table:
     )
 
 
-def _comparison(fits: list[AdaptFit]) -> list[Cell]:
-    pairs = [(fit.lipo, fit.gauss_newton) for fit in fits if fit.lipo]
+def _comparison(pairs: list[tuple[AdaptedTasks, AdaptedTasks]]) -> list[Cell]:
     lipo = [value for a, _ in pairs for value in a.objective]
     gauss = [value for _, b in pairs for value in b.objective]
     gaps = [(a - b, 1e-3 * max(1.0, abs(b))) for a, b in zip(lipo, gauss, strict=True)]
