@@ -194,7 +194,9 @@ class Table(PageBlock):
         for row in self.rows:
             own = [cell.text if cell.value is None else repr(cell.value) for cell in row]
             lines.append(_spread(own, [cell.paper for cell in row], twins))
-        return csv_text(lines)
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(lines)
+        return text.getvalue()
 
     def markdown(self) -> str:
         align = ["---:" if self.is_number(i) else "---" for i in self._range()]
@@ -310,12 +312,6 @@ class Cards(PageBlock):
     template = "cards.html"
 
     cards: Sequence[Card]
-
-
-def csv_text(rows: Iterable[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 def _spread(own: Sequence[str], paper: Sequence[str], twins: Sequence[bool]) -> list[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import Any
 
-from learned_context.metrics import significant
-from pipeline.reporting.blocks import csv_text
 from pipeline.reporting.numbers import Numbers, best_errors
 from pipeline.reporting.results import Results
 from pipeline.studies import train
@@ -17,13 +17,13 @@ def metrics(numbers: Numbers) -> dict[str, Any]:
     """The main numbers: test errors, and Table 5's best dimension by both estimators."""
     holdout = {
         estimator: {
-            dataset: significant(error, DIGITS)
+            dataset: _round(error)
             for dataset, error in best_errors(numbers.holdout, estimator).items()
         }
         for estimator in sorted(numbers.holdout)
     }
     rmse = {
-        dataset: {model: significant(error, DIGITS) for model, error in row.items()}
+        dataset: {model: _round(error) for model, error in row.items()}
         for dataset, row in numbers.base.items()
     }
     return {"rmse": rmse, "holdout": holdout}
@@ -34,11 +34,20 @@ def plots(results: Results, numbers: Numbers) -> dict[str, str]:
     files: dict[str, str] = {}
     for dataset, models in numbers.dimension.items():
         for model, errors in models.items():
-            rows = [(dimension, significant(error, DIGITS)) for dimension, error in errors.items()]
-            text = csv_text([("task_parameters", "error"), *rows])
-            files[f"dimension/{dataset}-{model}.csv"] = text
+            rows = [(dimension, _round(error)) for dimension, error in errors.items()]
+            files[f"dimension/{dataset}-{model}.csv"] = _csv(("task_parameters", "error"), rows)
     for (dataset, model), trained in results.every(train.STUDY, results.networks).items():
         curve = trained.curve
-        steps = zip(curve.epoch, curve.loss, curve.rate, strict=True)
-        files[f"training/{dataset}-{model}.csv"] = csv_text([("epoch", "loss", "rate"), *steps])
+        steps = list(zip(curve.epoch, curve.loss, curve.rate, strict=True))
+        files[f"training/{dataset}-{model}.csv"] = _csv(("epoch", "loss", "rate"), steps)
     return files
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
+
+
+def _csv(header: tuple[str, ...], rows: list[Any]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    return text.getvalue()

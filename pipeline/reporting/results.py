@@ -17,7 +17,6 @@ from pipeline.checked import Checked
 from pipeline.files import Files, read_json, sha256
 from pipeline.reporting.labels import LINEAR, dataset_label
 from pipeline.reporting.paper import Paper, load_paper
-from pipeline.reporting.site import restore
 from pipeline.studies import STUDIES
 from pipeline.studies.framework.results import DoesNotApply, StudyResult
 from pipeline.studies.plumbing.study import Study
@@ -31,6 +30,10 @@ MEASURED = ("arena", "draws", "inflation_splits", "paper_budget", "times")
 
 def benchmark_path(files: Files, name: str) -> Path:
     return files.root / "results" / "benchmarks" / f"{name}.json"
+
+
+def _restore(path: Path) -> str:
+    return f"restore it with `git checkout {path}`"
 
 
 class Results:
@@ -106,13 +109,13 @@ class Results:
     def benchmark(self, name: str, kind: type[C], remedy: str = "") -> C | None:
         """What a script of benchmarks/ measured; None if it has not run, which the page says."""
         path = benchmark_path(self.files, name)
-        return checked.read(path, kind, remedy or restore(path)) if path.exists() else None
+        return checked.read(path, kind, remedy or _restore(path)) if path.exists() else None
 
     def benchmark_cases(self, name: str, kind: type[C]) -> list[C]:
         """The same for a script that writes a list."""
         path = benchmark_path(self.files, name)
         cases = read_json(path) if path.exists() else []
-        return [checked.parse(path, case, kind, restore(path)) for case in cases]
+        return [checked.parse(path, case, kind, _restore(path)) for case in cases]
 
     def _once(self, path: Path, read: Any) -> Any:
         if not path.exists():
