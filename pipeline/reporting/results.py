@@ -115,6 +115,7 @@ class Results:
         """The same for a script that writes a list."""
         path = benchmark_path(self.files, name)
         cases = read_json(path) if path.exists() else []
+        cases = cases if isinstance(cases, list) else [cases]  # damaged, and refused below
         return [checked.parse(path, case, kind, _restore(path)) for case in cases]
 
     def _once(self, path: Path, read: Any) -> Any:
