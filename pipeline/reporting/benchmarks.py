@@ -14,6 +14,7 @@ from learned_context.errors import UserError
 from pipeline.files import Files, parse_yaml, read_json
 from pipeline.reporting.blocks import Cell, Table, asset
 from pipeline.reporting.formatting import show
+from pipeline.reporting.results import benchmark_path
 from pipeline.settings import Section
 
 
@@ -35,7 +36,7 @@ def tables(files: Files, *names: str) -> str:
 
 
 def _markdown(files: Files, name: str) -> str:
-    path = files.root / "results" / "benchmarks" / f"{name}.json"
+    path = benchmark_path(files, name)
     command = f"python benchmarks/{name}.py"
     if not path.exists():
         return f"`{command}` has not run yet.\n"

@@ -188,7 +188,7 @@ class Table(PageBlock):
 
     def csv(self) -> str:
         """One column more for every column that has the paper's numbers too."""
-        twins = [any(row[i].paper for row in self.rows) for i in range(len(self.header))]
+        twins = [any(row[i].paper for row in self.rows) for i in self._range()]
         titles = self.titles()
         lines = [_spread(titles, [f"{name} (paper)" for name in titles], twins)]
         for row in self.rows:

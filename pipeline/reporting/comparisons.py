@@ -6,7 +6,7 @@ import csv
 import io
 from typing import Any
 
-from pipeline.reporting.numbers import Numbers, on_all_rows
+from pipeline.reporting.numbers import Numbers, best_errors
 from pipeline.reporting.results import Results
 from pipeline.studies import train
 
@@ -17,8 +17,8 @@ def metrics(numbers: Numbers) -> dict[str, Any]:
     """The main numbers: test errors, and Table 5's best dimension by both estimators."""
     holdout = {
         estimator: {
-            dataset: _round(min(row.values()))
-            for dataset, row in on_all_rows(numbers.holdout, estimator).items()
+            dataset: _round(error)
+            for dataset, error in best_errors(numbers.holdout, estimator).items()
         }
         for estimator in sorted(numbers.holdout)
     }
@@ -36,13 +36,10 @@ def plots(results: Results, numbers: Numbers) -> dict[str, str]:
         for model, errors in models.items():
             rows = [(dimension, _round(error)) for dimension, error in errors.items()]
             files[f"dimension/{dataset}-{model}.csv"] = _csv(("task_parameters", "error"), rows)
-    for dataset in results.datasets:
-        for model in results.networks:
-            trained = results.read(train.STUDY, dataset, model)
-            if trained:
-                curve = trained.curve
-                steps = list(zip(curve.epoch, curve.loss, curve.rate, strict=True))
-                files[f"training/{dataset}-{model}.csv"] = _csv(("epoch", "loss", "rate"), steps)
+    for (dataset, model), trained in results.every(train.STUDY, results.networks).items():
+        curve = trained.curve
+        steps = list(zip(curve.epoch, curve.loss, curve.rate, strict=True))
+        files[f"training/{dataset}-{model}.csv"] = _csv(("epoch", "loss", "rate"), steps)
     return files
 
 

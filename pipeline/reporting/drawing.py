@@ -56,6 +56,7 @@ def style() -> Iterator[None]:
 SEQUENTIAL = "viridis"
 SMALL = (2.15, 1.85)  # inches; two are as wide as a phone
 LABEL_GAP = 0.11  # of the height of the axes
+SHEET = 5 * SMALL[0]
 WIDE = 4.4  # wider, and the text would be too small on a phone
 
 Item = TypeVar("Item")
@@ -69,8 +70,7 @@ def draw(
     paint: Paint[Item],
     *,
     size: tuple[float, float] = SMALL,
-    columns: int = 5,
-    narrow: int = 2,
+    columns: int | None = None,
     legend: Sequence[Mark] = (),
     ramp: Ramp | None = None,
     on_white: bool = False,
@@ -79,9 +79,11 @@ def draw(
 ) -> Drawing:
     """A figure with one panel for each item, title -> item; `paint` draws one of them.
 
+    `columns` are as many as have room on the sheet if nothing else is said.
     On the page each panel is an image of its own, so that a phone can show two in a row. The
     files hold all of them on one sheet.
     """
+    columns = max(1, min(columns or int(SHEET / size[0]), len(items)))
     with style():
         panels = []
         for place, (title, item) in enumerate(items.items()):
@@ -90,15 +92,15 @@ def draw(
             paint(figure.subplots(), item)
             label = title or caption
             panels.append((title, inline(svg(figure), f"{name}-{place}", label)))
-        sheet = _laid_out(_sheet(items, paint, size, columns, legend, ramp))
+        sheet = _sheet(items, paint, size, columns, legend, ramp)
         return Drawing(
             name,
             caption,
             svg(sheet),
             png(sheet),
             panels,
-            columns=min(columns, max(1, len(items))),
-            narrow=min(narrow, max(1, len(items))),
+            columns=columns,
+            narrow=min(columns, 2 if size[0] <= SMALL[0] else 1),
             width=round(size[0] * 7.4, 1),
             legend=legend,
             ramp=ramp,
@@ -113,10 +115,7 @@ def picture(
     **options: Any,
 ) -> Drawing:  # fmt: skip
     """A figure with one panel."""
-    return draw(
-        name, caption, {"": None}, lambda axes, _: paint(axes), size=size, columns=1, narrow=1,
-        **options,
-    )  # fmt: skip
+    return draw(name, caption, {"": None}, lambda axes, _: paint(axes), size=size, **options)
 
 
 def sparkline(name: str, label: str, paint: Callable[[Axes], None]) -> Drawing:
@@ -132,7 +131,6 @@ def _sheet(
     legend: Sequence[Mark],
     ramp: Ramp | None,
 ) -> Figure:
-    columns = max(1, min(columns, len(items)))
     rows = math.ceil(len(items) / columns)
     width, height = size
     above = 0.35 * bool(legend or ramp)
@@ -161,12 +159,7 @@ def _sheet(
         figure.legend(
             handles, labels, loc="outside upper left", ncols=max(1, min(len(labels), int(room)))
         )
-    return figure
-
-
-def _laid_out(figure: Figure) -> Figure:
-    """The layout is found once, not for every format."""
-    figure.draw_without_rendering()
+    figure.draw_without_rendering()  # the layout is found once, not for every format
     figure.set_layout_engine("none")
     return figure
 
@@ -209,8 +202,8 @@ def shade(value: float, low: float, high: float) -> str:
     return to_hex(colormaps[SEQUENTIAL](0.95 * place))
 
 
-def reference_line(axes: Axes, height: float = 1.0) -> None:
-    axes.axhline(height, color=SOFT, linewidth=0.9, linestyle=":", zorder=1)
+def reference_line(axes: Axes) -> None:
+    axes.axhline(1.0, color=SOFT, linewidth=0.9, linestyle=":", zorder=1)
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]], gap: float = LABEL_GAP) -> None:

@@ -5,18 +5,20 @@ The checks of the paper's sentences ask this form, and so can be put to both.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
 from pipeline.reporting.labels import LINEAR
 from pipeline.reporting.paper import COLUMNS, COMPARED, Paper
 from pipeline.reporting.results import R, Results
+from pipeline.settings import Settings
 from pipeline.studies import adapt, linear, train
 from pipeline.studies import dimension as dimension_study
 from pipeline.studies import repeats as repeats_study
 from pipeline.studies import sizes as sizes_study
+from pipeline.studies.framework.plans import width_range
 from pipeline.studies.framework.results import Scored
 from pipeline.studies.plumbing.study import Study
 from pipeline.tables.description import TableDescription
@@ -28,6 +30,9 @@ Holdout = dict[str, dict[str, dict[int, dict[float, float]]]]
 ALL = 1.0  # all training rows
 WITH_DIMENSION = ("lc", "ll")
 """The paper's networks whose number of task parameters can be chosen: Figure 3."""
+GOOD_ENOUGH = 1.2
+"""Of a new task's error relative to LC's: "below a 20% error increase", Section 5.7."""
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -82,20 +87,22 @@ def properties(info: TableDescription | None) -> dict[str, float]:
     }
 
 
+def search_range(settings: Settings, name: str) -> tuple[float, float]:
+    """Table 6's row; of the width, what the profile allows."""
+    space: tuple[float, float] = getattr(settings.params.space, name)
+    return width_range(settings) if name == "width" else space
+
+
 def from_results(results: Results) -> Numbers:
     """All of it; a page that needs one table's numbers calls that table's function."""
     return Numbers(
-        standard_deviations(results),
+        {dataset: info.std for dataset, info in results.infos().items()},
         base(results),
         repeats(results),
         sizes(results),
         dimension(results),
         holdout(results),
     )
-
-
-def standard_deviations(results: Results) -> dict[str, float]:
-    return {dataset: info.std for dataset, info in results.infos().items()}
 
 
 def base(results: Results) -> ByModel:
@@ -122,29 +129,32 @@ def references(results: Results) -> dict[str, float]:
     return {dataset: result.rmse for dataset, result in results.found(train.STUDY, "lc").items()}
 
 
-def _with_reference(results: Results, study: Study[R]) -> Iterator[tuple[str, str, R, float]]:
-    """Dataset, model, result, and LC's error in Table 2."""
+def _relative(
+    results: Results, study: Study[R], value: Callable[[R, float], V]
+) -> dict[str, dict[str, V]]:
+    """dataset -> model -> `value` of the study's result and of LC's error in Table 2"""
+    found: dict[str, dict[str, V]] = {}
     for dataset, reference in references(results).items():
         for model in results.taking_part(study):
             result = results.read(study, dataset, model)
             if result:
-                yield dataset, model, result, reference
+                found.setdefault(dataset, {})[model] = value(result, reference)
+    return found
 
 
 def repeats(results: Results) -> dict[str, dict[str, RepeatsCell]]:
-    found: dict[str, dict[str, RepeatsCell]] = {}
-    for dataset, model, result, lc in _with_reference(results, repeats_study.STUDY):
-        cell = RepeatsCell(result.min / lc, result.max / lc, result.diverged)
-        found.setdefault(dataset, {})[model] = cell
-    return found
+    return _relative(
+        results,
+        repeats_study.STUDY,
+        lambda result, lc: RepeatsCell(result.min / lc, result.max / lc, result.diverged),
+    )
 
 
 def repeated_errors(results: Results) -> dict[str, dict[str, list[float]]]:
     """dataset -> model -> the errors of its trainings relative to LC's base error"""
-    found: dict[str, dict[str, list[float]]] = {}
-    for dataset, model, result, lc in _with_reference(results, repeats_study.STUDY):
-        found.setdefault(dataset, {})[model] = [one.rmse / lc for one in result.trainings]
-    return found
+    return _relative(
+        results, repeats_study.STUDY, lambda result, lc: [one.rmse / lc for one in result.trainings]
+    )
 
 
 def sizes(results: Results) -> dict[float, ByModel]:
@@ -161,12 +171,24 @@ def sizes(results: Results) -> dict[float, ByModel]:
     return found
 
 
+def mean_rise(
+    found: dict[float, ByModel], least: float, models: Sequence[str]
+) -> tuple[dict[str, float], int]:
+    """Each model's mean rise of error / std from all rows to the least share; of how many datasets.
+
+    Datasets where a model is missing do not count.
+    """
+    full, small = found.get(ALL, {}), found.get(least, {})
+    both = [d for d in full if all(m in full[d] and m in small.get(d, {}) for m in models)]
+    return {m: fmean(small[d][m] - full[d][m] for d in both) for m in models if both}, len(both)
+
+
 def dimension(results: Results) -> ByDimension:
-    found: ByDimension = {}
-    for dataset, model, result, lc in _with_reference(results, dimension_study.STUDY):
-        errors = {int(count): outcome.rmse / lc for count, outcome in result.dimensions.items()}
-        found.setdefault(dataset, {})[model] = errors
-    return found
+    return _relative(
+        results,
+        dimension_study.STUDY,
+        lambda result, lc: {int(d): outcome.rmse / lc for d, outcome in result.dimensions.items()},
+    )
 
 
 def holdout(results: Results) -> Holdout:
@@ -195,6 +217,21 @@ def on_all_rows(found: Holdout, estimator: str) -> dict[str, dict[int, float]]:
     return {dataset: row for dataset, row in rows.items() if row}
 
 
+def best_errors(found: Holdout, estimator: str) -> dict[str, float]:
+    """dataset -> the error in Table 5 with the best number of task parameters"""
+    return {d: min(row.values()) for d, row in on_all_rows(found, estimator).items()}
+
+
+def several_dimensions(found: Holdout, estimator: str) -> dict[str, dict[int, float]]:
+    """The rows of Table 5 with more than one number of task parameters."""
+    return {d: row for d, row in on_all_rows(found, estimator).items() if len(row) > 1}
+
+
+def largest_over_smallest(rows: dict[str, dict[int, float]]) -> float:
+    """The mean over datasets of the error with most task parameters / with fewest."""
+    return fmean(row[max(row)] / row[min(row)] for row in rows.values())
+
+
 def lc_and_ll(found: ByDimension) -> tuple[ByDimension, dict[str, int], list[str]]:
     """Datasets with both networks, their fewest task parameters, and where LC is better then."""
     both = {
@@ -219,32 +256,24 @@ def scalar_parameters(results: Results, dataset: str) -> dict[str, float]:
 
 def from_paper(paper: Paper) -> Numbers:
     """What the paper prints; its figures' numbers are not printed."""
-    numbers = Numbers()
-
-    def rows(table: str) -> dict[str, dict[str, float]]:
-        printed = paper.tables[table]
-        return {
-            dataset: dict(zip(printed.columns, values, strict=True))
-            for dataset, values in printed.rows.items()
-        }
-
-    numbers.std = {dataset: row["std"] for dataset, row in rows("datasets").items()}
-    numbers.base = rows("base")
-    for dataset, row in rows("repeats").items():
+    numbers, printed = Numbers(), {name: table.values for name, table in paper.tables.items()}
+    numbers.std = {dataset: row["std"] for dataset, row in printed["datasets"].items()}
+    numbers.base = printed["base"]
+    for dataset, row in printed["repeats"].items():
         numbers.repeats[dataset] = {
             model: RepeatsCell(
                 row[f"{model} min"], row[f"{model} max"], int(row[f"{model} diverged"])
             )
             for model in COMPARED
         }
-    for dataset, row in rows("sizes").items():
+    for dataset, row in printed["sizes"].items():
         for column, value in row.items():
             model, share = column.split()
             numbers.sizes.setdefault(float(share), {}).setdefault(dataset, {})[model] = value
     numbers.holdout = {
         "lipo": {
             dataset: {int(column): {ALL: value} for column, value in row.items()}
-            for dataset, row in rows("holdout").items()
+            for dataset, row in printed["holdout"].items()
         }
     }
     return numbers

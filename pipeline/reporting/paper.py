@@ -41,6 +41,12 @@ class PaperTable(Section):
             raise ValueError("decimals: one for every column is needed")
         return self
 
+    @property
+    def values(self) -> dict[str, dict[str, float]]:
+        """row -> column -> printed number"""
+        columns = self.columns
+        return {name: dict(zip(columns, row, strict=True)) for name, row in self.rows.items()}
+
 
 class Tolerance(Section):
     cells: str
@@ -128,8 +134,8 @@ class Paper(Section):
 
     def _values(self) -> Iterator[tuple[str, str, str, str, int, float]]:
         for table_name, table in self.tables.items():
-            for row, values in table.rows.items():
-                for index, (column, value) in enumerate(zip(table.columns, values, strict=True)):
+            for row, values in table.values.items():
+                for index, (column, value) in enumerate(values.items()):
                     yield f"{table_name}/{row}/{column}", table_name, row, column, index, value
 
     def cells(
@@ -167,10 +173,7 @@ class Paper(Section):
 
     def value(self, table: str, row: str, column: str) -> float | None:
         """A printed number, or None for a dataset that is not the paper's."""
-        printed = self.tables[table]
-        if row not in printed.rows or column not in printed.columns:
-            return None
-        return printed.rows[row][printed.columns.index(column)]
+        return self.tables[table].values.get(row, {}).get(column)
 
 
 def load_paper(files: Files) -> Paper:

@@ -23,10 +23,9 @@ from pipeline.reporting.pages import arena as arena_page
 from pipeline.reporting.pages import check as check_page
 from pipeline.reporting.pages import reproduce
 from pipeline.reporting.paper import COMPARED
-from pipeline.reporting.results import Results
+from pipeline.reporting.results import Results, benchmark_path
 
 FIGURE = Path("docs", "learned_context.png")
-MOST_METHODS = 8
 
 
 def rewrite(results: Results) -> list[Path]:
@@ -34,8 +33,9 @@ def rewrite(results: Results) -> list[Path]:
     measured = times.measure(results)
     written = []
     if measured:
-        checked.write(times.path(results), measured)
-        written.append(times.path(results))
+        record = benchmark_path(results.files, "times")
+        checked.write(record, measured)
+        written.append(record)
     for name, blocks in BLOCKS.items():
         path = results.files.root / name
         if path.exists() or name == "README.md":
@@ -99,7 +99,7 @@ def _arena(results: Results) -> str:
         return f"{story.answer}\n"
     table = arena_page.leaderboard(found)
     assert isinstance(table, Table)
-    short = replace(table, caption="", rows=table.rows[:MOST_METHODS], notes=())
+    short = replace(table, caption="", rows=table.rows[: readme_figure.MOST_METHODS], notes=())
     more = "The [arena](reports/arena.html) has all methods, every dataset, and where it loses."
     return f"**{story.title}.** {story.answer}\n\n{short.markdown()}\n{more}\n"
 

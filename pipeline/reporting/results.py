@@ -6,12 +6,14 @@ error that names the file and the field.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from learned_context.networks.registry import ARCHITECTURES
-from pipeline import settings
+from pipeline import checked, settings
+from pipeline.checked import Checked
 from pipeline.files import Files, read_json, sha256
 from pipeline.reporting.labels import LINEAR, dataset_label
 from pipeline.reporting.paper import Paper, load_paper
@@ -21,8 +23,17 @@ from pipeline.studies.plumbing.study import Study
 from pipeline.tables.description import TableDescription, read_description
 
 R = TypeVar("R", bound=StudyResult)
+C = TypeVar("C", bound=Checked)
 MEASURED = ("arena", "draws", "inflation_splits", "paper_budget", "times")
 """What pages show of results/benchmarks."""
+
+
+def benchmark_path(files: Files, name: str) -> Path:
+    return files.root / "results" / "benchmarks" / f"{name}.json"
+
+
+def _restore(path: Path) -> str:
+    return f"restore it with `git checkout {path}`"
 
 
 class Results:
@@ -61,13 +72,12 @@ class Results:
 
     def taking_part(self, study: Study[R]) -> tuple[str, ...]:
         """The models that a study has results of: one that cannot take part has no column."""
-        found = []
-        for model in study.models(self.settings.params):
-            if study.reason_against(model):
-                continue
-            if any(self.read(study, dataset, model) for dataset in self.datasets):
-                found.append(model)
-        return tuple(found)
+        return tuple(
+            model
+            for model in study.models(self.settings.params)
+            if not study.reason_against(model)
+            and any(self.read(study, dataset, model) for dataset in self.datasets)
+        )
 
     def read(self, study: Study[R], dataset: str, model: str = "") -> R | None:
         """A study's result; None if it is missing, or if the model cannot take part."""
@@ -79,12 +89,15 @@ class Results:
 
     def found(self, study: Study[R], model: str = "") -> dict[str, R]:
         """A study's results by dataset, of those that have one."""
-        every = {dataset: self.read(study, dataset, model) for dataset in self.datasets}
-        return {dataset: result for dataset, result in every.items() if result}
+        return {d: result for d in self.datasets if (result := self.read(study, d, model))}
+
+    def every(self, study: Study[R], models: Iterable[str]) -> dict[tuple[str, str], R]:
+        """A study's results by dataset and model, of those that have one."""
+        places = ((dataset, model) for dataset in self.datasets for model in models)
+        return {place: result for place in places if (result := self.read(study, *place))}
 
     def infos(self) -> dict[str, TableDescription]:
-        every = {dataset: self.info(dataset) for dataset in self.datasets}
-        return {dataset: info for dataset, info in every.items() if info}
+        return {dataset: info for dataset in self.datasets if (info := self.info(dataset))}
 
     def info(self, dataset: str) -> TableDescription | None:
         """What `prepare` says of a dataset: edition, hashes, features, tasks."""
@@ -93,10 +106,17 @@ class Results:
         path = self.files.table_info(dataset)
         return self._once(path, lambda: read_description(self.files, dataset))
 
-    def benchmark(self, name: str) -> Any:
+    def benchmark(self, name: str, kind: type[C], remedy: str = "") -> C | None:
         """What a script of benchmarks/ measured; None if it has not run, which the page says."""
-        path = self.files.root / "results" / "benchmarks" / f"{name}.json"
-        return self._once(path, lambda: read_json(path)) if path.exists() else None
+        path = benchmark_path(self.files, name)
+        return checked.read(path, kind, remedy or _restore(path)) if path.exists() else None
+
+    def benchmark_cases(self, name: str, kind: type[C]) -> list[C]:
+        """The same for a script that writes a list."""
+        path = benchmark_path(self.files, name)
+        cases = read_json(path) if path.exists() else []
+        cases = cases if isinstance(cases, list) else [cases]  # damaged, and refused below
+        return [checked.parse(path, case, kind, _restore(path)) for case in cases]
 
     def _once(self, path: Path, read: Any) -> Any:
         if not path.exists():
@@ -117,7 +137,7 @@ class Results:
             for path in (root / "results").glob("*/*/*.json")
             if path.parts[-3] in {"data", *STUDIES} and not path.name.endswith(".run.json")
         ]
-        found += [root / "results" / "benchmarks" / f"{name}.json" for name in MEASURED]
+        found += [benchmark_path(self.files, name) for name in MEASURED]
         return {p.relative_to(root).as_posix(): sha256(p) for p in sorted(found) if p.exists()}
 
     def comparable(self, dataset: str) -> bool | None:

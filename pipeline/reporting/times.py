@@ -6,15 +6,13 @@ the record and not the stages' own `.run.json` files.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import psutil
 
 from pipeline import checked
 from pipeline.checked import Checked, Count
-from pipeline.files import read_json
 from pipeline.reporting.formatting import listed, plural
 from pipeline.reporting.results import Results
+from pipeline.reporting.site import restore
 
 Seconds = dict[str, dict[str, float]]
 
@@ -53,20 +51,14 @@ class StageRun(Checked, extra="ignore"):
     system: str
 
 
-def path(results: Results) -> Path:
-    return results.files.root / "results" / "benchmarks" / "times.json"
-
-
 def load(results: Results) -> StudyTimes | None:
     """The record; None if there is none, or one of another profile or other datasets."""
-    content = results.benchmark("times")
-    if content is None:
-        return None
     remedy = "write it with `python -m pipeline report --readme`"
-    found = checked.parse(path(results), content, StudyTimes, remedy)
+    found = results.benchmark("times", StudyTimes, remedy)
     params = results.settings.params
-    is_this = found.profile == params.profile and tuple(found.datasets) == params.datasets
-    return found if is_this else None
+    if found and (found.profile, tuple(found.datasets)) == (params.profile, params.datasets):
+        return found
+    return None
 
 
 def measure(results: Results) -> StudyTimes | None:
@@ -77,8 +69,7 @@ def measure(results: Results) -> StudyTimes | None:
     stages, clock = 0, 0.0
     for dataset in results.datasets:
         for file in sorted((results.files.root / "results").glob(f"*/{dataset}/*.run.json")):
-            remedy = f"restore it with `git checkout {file}`"
-            run = checked.parse(file, read_json(file), StageRun, remedy)
+            run = checked.read(file, StageRun, restore(file))
             by_dataset = seconds.setdefault(file.parts[-3], {})
             by_dataset[dataset] = round(by_dataset.get(dataset, 0.0) + run.cpu_seconds, 1)
             if run.cpu != "none":  # a model that cannot take part

@@ -10,11 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pipeline.reporting.labels import HYPERPARAMETERS
-from pipeline.reporting.numbers import ALL, Numbers, RepeatsCell, from_paper, properties
+from pipeline.reporting.numbers import (
+    ALL,
+    Numbers,
+    RepeatsCell,
+    from_paper,
+    properties,
+    search_range,
+)
 from pipeline.reporting.paper import Kind, PaperCell
 from pipeline.reporting.results import Results
-from pipeline.studies.framework.plans import width_range
 
 Verdict = Literal["matches", "better", "worse", "agrees", "differs", "not comparable", "missing"]
 RESULT_VERDICTS: tuple[Verdict, ...] = ("matches", "better", "worse", "not comparable", "missing")
@@ -64,23 +69,20 @@ class Compared:
 
 def compare_all(results: Results, numbers: Numbers) -> list[Compared]:
     """In the order of the tables; the same network has the same verdict in Tables 2 and 4."""
-    editions = {d: info.edition for d in results.datasets if (info := results.info(d))}
-    cells = list(results.paper.cells(results.settings.params.profile, editions))
+    editions = {dataset: info.edition for dataset, info in results.infos().items()}
     printed = from_paper(results.paper)
     found: dict[str, Compared] = {}
-    for cell in cells:
-        base = found.get(cell.same_as)
-        found[cell.name] = _compare(results, numbers, printed, cell, base)
+    for cell in results.paper.cells(results.settings.params.profile, editions):
+        found[cell.name] = _compare(results, numbers, printed, cell, found.get(cell.same_as))
     return list(found.values())
 
 
 def _compare(
     results: Results, numbers: Numbers, printed: Numbers, cell: PaperCell, base: Compared | None
 ) -> Compared:
-    comparable: bool | None = True  # Table 6 is of no dataset
-    if cell.table != "space":
-        comparable = results.comparable(cell.row) if cell.row in results.datasets else None
-    ours = _ours(results, numbers, cell)
+    # Table 6 is of no dataset.
+    comparable = True if cell.table == "space" else results.comparable(cell.row)
+    ours, judged_as = _ours(results, numbers, cell), base or cell
     if base is not None:
         said = base.verdict
     elif cell.table == "repeats" and cell.kind == "result":
@@ -100,12 +102,12 @@ def _compare(
         cell.value,
         ours / cell.value if ours is not None and cell.value else None,
         base.allowed / numbers.std[cell.row] if base and cell.row in numbers.std else cell.allowed,
-        base.reason if base else cell.reason,
-        base.bound if base else cell.bound,
+        judged_as.reason,
+        judged_as.bound,
         comparable,
         said,
-        base.note if base else cell.note,
-        base.command if base else cell.command,
+        judged_as.note,
+        judged_as.command,
         *((_by_lme(n, cell) for n in (numbers, printed)) if cell.table == "base" else ()),
     )
 
@@ -158,7 +160,7 @@ def rankings(results: Results, numbers: Numbers) -> list[Ranking]:
     printed, found = from_paper(results.paper), []
     for dataset, row in printed.repeats.items():
         here = numbers.repeats.get(dataset, {})
-        if len(here) > 1 and dataset in results.datasets and results.comparable(dataset):
+        if len(here) > 1 and results.comparable(dataset):
             ours, paper = _order(here), _order(row)
             turned = [(a, b) for a, b in paper if (b, a) in ours]
             shown = [tuple(f"{a} < {b}" for a, b in pairs) for pairs in (ours, paper, turned)]
@@ -180,9 +182,8 @@ def _ours(results: Results, numbers: Numbers, cell: PaperCell) -> float | None:
     """The place of one printed number among ours."""
     table, row, column = cell.table, cell.row, cell.column
     if table == "space":
-        return _space(results, row, column)
-    if row not in results.datasets:
-        return None
+        low, high = search_range(results.settings, row)
+        return float(low if column == "low" else high)
     if table == "datasets":
         return properties(results.info(row)).get(column)
     if table == "base":
@@ -198,13 +199,6 @@ def _ours(results: Results, numbers: Numbers, cell: PaperCell) -> float | None:
         return numbers.sizes.get(float(share), {}).get(row, {}).get(model)
     # The paper's Table 5 is by LIPO.
     return numbers.holdout.get("lipo", {}).get(row, {}).get(int(column), {}).get(ALL)
-
-
-def _space(results: Results, name: str, column: str) -> float:
-    assert name in HYPERPARAMETERS
-    settings = results.settings
-    low, high = width_range(settings) if name == "width" else getattr(settings.params.space, name)
-    return float(low if column == "low" else high)
 
 
 def counts(compared: Sequence[Compared], kind: Kind = "result") -> dict[Verdict, int]:

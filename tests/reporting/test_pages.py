@@ -73,6 +73,12 @@ def test_every_table_and_figure_is_written_in_every_form(report, page):
     assert "results that this page needs are missing" not in html
 
 
+def test_the_front_page_says_that_trainings_are_shorter_only_if_they_are(report):
+    said = "trainings are shorter than the paper"
+    assert said not in (report.root / "reports/index.html").read_text().lower()  # profile: paper
+    assert said in (ROOT / "reports/index.html").read_text().lower()  # profile: workstation
+
+
 def test_there_is_a_notebook_without_outputs_for_every_page():
     paths = sorted((ROOT / "reports/notebooks").glob("*.ipynb"))
     assert {path.stem for path in paths} >= set(PAGES)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pipeline.reporting.labels import dataset_label, model_style
 from pipeline.reporting.numbers import Numbers
-from pipeline.reporting.paper import COLUMNS
+from pipeline.reporting.paper import COLUMNS, COMPARED
 from pipeline.reporting.sentences import Finding, names, ruling, sentence, too_few, unknown
 
-NETWORKS = ("lc", "cs", "ll")
-MULTI_TASK = ("lc", "cs", "ll", "lme")
+MULTI_TASK = (*COMPARED, "lme")
+claim = partial(sentence, "5.4")
 
 
 def _complete(
@@ -18,22 +20,13 @@ def _complete(
     return {d: row for d, row in numbers.base.items() if all(model in row for model in models)}
 
 
-def _winners(numbers: Numbers) -> dict[str, list[str]]:
-    rows = _complete(numbers, MULTI_TASK)
-    best = {d: min(row, key=lambda model: row[model]) for d, row in rows.items()}
-    return {
-        model: [d for d, winner in best.items() if winner == model] for model in COLUMNS["base"]
-    }
-
-
-@sentence(
-    "5.4",
+@claim(
     "learned-context and last-layer neural networks being slightly favored over "
     "context-sensitive networks in general",
     "LC and LL each have a lower error than CS on more than half of the datasets",
 )
 def favoured_over_cs(numbers: Numbers) -> Finding:
-    rows = _complete(numbers, NETWORKS)
+    rows = _complete(numbers, COMPARED)
     lc, ll = ([d for d, row in rows.items() if row[m] < row["cs"]] for m in ("lc", "ll"))
     return too_few(len(rows), "all three networks") or ruling(
         min(len(lc), len(ll)) > len(rows) / 2,
@@ -42,24 +35,23 @@ def favoured_over_cs(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.4",
+@claim(
     "being the top performer in four and five out of the ten datasets respectively",
     "LC has the lowest error on four datasets and LL on five",
 )
 def four_and_five(numbers: Numbers) -> Finding:
-    winners, total = _winners(numbers), len(_complete(numbers, MULTI_TASK))
-    lc, ll = winners["lc"], winners["ll"]
-    if total < 10:
-        return unknown(f"{total} of the ten datasets have all models.")
+    rows = _complete(numbers, MULTI_TASK)
+    best = {d: min(row, key=lambda model: row[model]) for d, row in rows.items()}
+    lc, ll = ([d for d, winner in best.items() if winner == m] for m in ("lc", "ll"))
+    if len(rows) < 10:
+        return unknown(f"{len(rows)} of the ten datasets have all models.")
     return ruling(
         len(lc) == 4 and len(ll) == 5,
         f"LC is best on {len(lc)} ({names(lc)}), LL on {len(ll)} ({names(ll)}).",
     )
 
 
-@sentence(
-    "5.4",
+@claim(
     "All methods perform similarly on the Schools dataset",
     "the highest error of the six models is within 5% of the lowest",
 )
@@ -71,8 +63,7 @@ def schools_similar(numbers: Numbers) -> Finding:
     return ruling(spread <= 1.05, f"The worst model's error is {spread:.3f} times the best's.")
 
 
-@sentence(
-    "5.4",
+@claim(
     "none were able to explain more than 35% of the variance",
     "1 − (error / std)² is at most 0.35 for every model",
 )
@@ -88,8 +79,7 @@ def schools_variance(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.4",
+@claim(
     "The linear mixed model performed well on two of the datasets, Schools and Parkinson",
     "LME is within 10% of the best network on both",
 )
@@ -97,7 +87,7 @@ def lme_good(numbers: Numbers) -> Finding:
     rows = _complete(numbers, MULTI_TASK)
     if not {"schools", "parkinson"} <= set(rows):
         return unknown("Schools and Parkinson are both needed.")
-    ratios = {d: rows[d]["lme"] / min(rows[d][m] for m in NETWORKS) for d in rows}
+    ratios = {d: rows[d]["lme"] / min(rows[d][m] for m in COMPARED) for d in rows}
     good = [d for d, ratio in ratios.items() if ratio <= 1.10]
     shown = ", ".join(f"{dataset_label(d)} {ratios[d]:.2f}" for d in ("schools", "parkinson"))
     return ruling(
@@ -106,8 +96,7 @@ def lme_good(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.4",
+@claim(
     "For all datasets, it is beneficial to include the multi-task aspect",
     "the best multi-task model is better than both models that ignore the task",
 )
@@ -119,8 +108,7 @@ def multi_task_helps(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.4",
+@claim(
     "for many cases, the linear varying intercept model performs better than a fully shared "
     "neural network",
     "LME is better than FS on at least half of the datasets",
@@ -133,8 +121,7 @@ def lme_beats_shared(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.4",
+@claim(
     "Overall the results are quite consistent",
     "in more than half of the cases the worst training is within 10% of the best one",
 )

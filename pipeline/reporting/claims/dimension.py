@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pipeline.reporting.labels import dataset_label
 from pipeline.reporting.numbers import WITH_DIMENSION, Numbers, lc_and_ll
 from pipeline.reporting.sentences import Finding, names, ruling, sentence, too_few, unknown
 
 NOT_PRINTED = "The paper shows these numbers as a figure only."
+claim = partial(sentence, "5.6")
 
 
-@sentence(
-    "5.6",
+@claim(
     "the learned-context neural networks achieve better performance with fewer task parameters",
     "with the fewest task parameters LC is better than LL on more than half of the datasets",
 )
@@ -25,8 +27,7 @@ def fewer_needed(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.6",
+@claim(
     "but the gap is closed as the number increases",
     "LL's error relative to LC's falls from the fewest to the most, on more than half",
 )
@@ -47,8 +48,7 @@ def gap_closes(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.6",
+@claim(
     "Additional task parameters generally improve the performance of both models on all datasets",
     "in at least 80% of the cases some larger dimension is better than the smallest",
 )
@@ -63,8 +63,7 @@ def more_improve(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.6",
+@claim(
     "There does not seem to be a significant downside to excessively large task parameter "
     "dimensions",
     "in at most 10% of the cases the largest dimension is more than 20% above the best",
@@ -87,8 +86,7 @@ def no_downside(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.6",
+@claim(
     "both models performing identically for four or more task parameters",
     "on Sine and line LC / LL is between 0.95 and 1.05 for four and more task parameters",
 )
@@ -105,8 +103,7 @@ def four_suffice(numbers: Numbers) -> Finding:
     )
 
 
-@sentence(
-    "5.6",
+@claim(
     "the last-layer neural network requires a significantly higher number of task parameters",
     "on Frequency LL needs at least twice as many to come within 10% of LC's best error",
 )

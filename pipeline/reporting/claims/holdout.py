@@ -2,52 +2,47 @@
 
 from __future__ import annotations
 
-from statistics import fmean
+from functools import partial
 
 from pipeline.reporting.labels import ESTIMATORS
-from pipeline.reporting.numbers import Numbers, on_all_rows
+from pipeline.reporting.numbers import (
+    GOOD_ENOUGH,
+    Numbers,
+    best_errors,
+    largest_over_smallest,
+    several_dimensions,
+)
 from pipeline.reporting.sentences import Finding, names, ruling, sentence, too_few, unknown
 
-
-def _best(numbers: Numbers) -> dict[str, float]:
-    return {d: min(row.values()) for d, row in on_all_rows(numbers.holdout, "lipo").items()}
+claim = partial(sentence, "5.7")
 
 
-def _several(numbers: Numbers, estimator: str) -> tuple[dict[str, dict[int, float]], list[str]]:
-    """The datasets with several task dimensions, and those where the largest one hurts."""
-    found = on_all_rows(numbers.holdout, estimator)
-    rows = {dataset: row for dataset, row in found.items() if len(row) > 1}
-    return rows, [d for d, row in rows.items() if row[max(row)] > 1.05 * min(row.values())]
-
-
-@sentence(
-    "5.7",
+@claim(
     "it is able to stay below a 20% error increase for half of the datasets",
-    "the best of the task dimensions is below 1.2 on at least half of the datasets, by LIPO",
+    f"the best of the task dimensions is below {GOOD_ENOUGH} on at least half of the datasets, by "
+    "LIPO",
 )
 def below_twenty(numbers: Numbers) -> Finding:
-    best = _best(numbers)
-    below = [d for d, ratio in best.items() if ratio < 1.2]
+    best = best_errors(numbers.holdout, "lipo")
+    below = [d for d, ratio in best.items() if ratio < GOOD_ENOUGH]
     return too_few(len(best), "hold-out results") or ruling(
         len(below) >= len(best) / 2, f"By LIPO on {len(below)} of {len(best)}: {names(below)}."
     )
 
 
-@sentence(
-    "5.7",
+@claim(
     "the hold-out task performance is never able to match the baseline",
     "the best of the task dimensions is above 1 on every dataset, by LIPO",
 )
 def never_matches(numbers: Numbers) -> Finding:
-    best = _best(numbers)
+    best = best_errors(numbers.holdout, "lipo")
     matched = [d for d, ratio in best.items() if ratio <= 1.0]
     return too_few(len(best), "hold-out results") or ruling(
         not matched, f"By LIPO, at or below the baseline on: {names(matched)}."
     )
 
 
-@sentence(
-    "5.7",
+@claim(
     "when using fewer data points for the hold-out tasks, a lower task parameter dimension can "
     "be advantageous",
     "from all rows to the fewest, the largest task space loses against the smallest on more "
@@ -82,19 +77,18 @@ def small_with_few_points(numbers: Numbers) -> Finding:
 )
 def large_hurts(numbers: Numbers) -> Finding:
     """By LIPO, as in the paper; where Gauss-Newton disagrees, it is LIPO's doing."""
-    rows, hurt = _several(numbers, "lipo")
-    return too_few(len(rows), "hold-out results") or ruling(
-        len(hurt) > len(rows) / 2,
-        " ".join(filter(None, (_harm(numbers, name) for name in ESTIMATORS))),
-    )
-
-
-def _harm(numbers: Numbers, estimator: str) -> str:
-    rows, hurt = _several(numbers, estimator)
-    if not rows:
-        return ""
-    mean = fmean(row[max(row)] / row[min(row)] for row in rows.values())
-    return (
-        f"By {ESTIMATORS[estimator]}, the largest dimension is more than 5% above the best one on "
-        f"{len(hurt)} of {len(rows)} ({names(hurt)}); largest / smallest is {mean:.2f} on average."
+    found = {name: several_dimensions(numbers.holdout, name) for name in ESTIMATORS}
+    hurt = {
+        name: [d for d, row in rows.items() if row[max(row)] > 1.05 * min(row.values())]
+        for name, rows in found.items()
+    }
+    said = [
+        f"By {ESTIMATORS[name]}, the largest dimension is more than 5% above the best one on "
+        f"{len(hurt[name])} of {len(rows)} ({names(hurt[name])}); largest / smallest is "
+        f"{largest_over_smallest(rows):.2f} on average."
+        for name, rows in found.items()
+        if rows
+    ]
+    return too_few(len(found["lipo"]), "hold-out results") or ruling(
+        len(hurt["lipo"]) > len(found["lipo"]) / 2, " ".join(said)
     )

@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from matplotlib.axes import Axes
 
-from pipeline import checked
 from pipeline.reporting.arena_layout import Arena, ArenaResult, DatasetEntry, Standing, TrackTable
 from pipeline.reporting.blocks import (
     DASH,
@@ -35,11 +34,7 @@ Made = TypeVar("Made", bound=PageBlock)
 
 
 def load(results: Results) -> Arena | None:
-    content = results.benchmark("arena")
-    if content is None:
-        return None
-    path = results.files.root / "results" / "benchmarks" / "arena.json"
-    return checked.parse(path, content, Arena, "write it with `python -m benchmarks.arena summary`")
+    return results.benchmark("arena", Arena, "write it with `python -m benchmarks.arena summary`")
 
 
 def _if_run(make: Callable[[Arena], Made]) -> Callable[[Arena | None], Made | Text]:
@@ -267,11 +262,9 @@ def _dataset(
 
     def error(name: str) -> Cell:
         failure = found[name].failure
-        return (
-            number(found[name].rmse, None)
-            if failure is None
-            else Cell("failed", why=failure, chip="bad")
-        )
+        if failure is None:
+            return number(found[name].rmse, None)
+        return Cell("failed", why=failure, chip="bad")
 
     def coverage(name: str) -> Cell:
         share = found[name].coverage

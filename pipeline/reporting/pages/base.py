@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from matplotlib.axes import Axes
 
 from pipeline.reporting import drawing, numbers
 from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
-from pipeline.reporting.cells import lowest, name_cell, number, text
+from pipeline.reporting.cells import dataset_table, lowest, name_cell, number, text
 from pipeline.reporting.countries import task_name
 from pipeline.reporting.formatting import listed, plural
 from pipeline.reporting.labels import (
@@ -65,23 +67,22 @@ def _of_ours(model: str, found: dict[str, set[str]]) -> str:
 
 def table_2(results: Results) -> Table:
     errors, styles = numbers.base(results), list(map(model_style, results.models))
-    rows = []
-    for dataset in results.datasets:
+
+    def cells(dataset: str) -> Iterator[Cell]:
         found = errors.get(dataset, {})
         best = best_models(found)
-        cells = (
-            number(
-                found.get(model), 3, results.paper.value("base", dataset, model), bold=model in best
-            )
-            for model in results.models
-        )
-        rows.append([name_cell(results, dataset), *cells, text(_unit(results, dataset))])
-    return Table(
+        for model in results.models:
+            printed = results.paper.value("base", dataset, model)
+            yield number(found.get(model), 3, printed, bold=model in best)
+        yield text(_unit(results, dataset))
+
+    return dataset_table(
+        results,
         "table_2",
         "Table 2. Root mean squared error on the test rows. Bold: the lowest of its row, and what "
         "equals it in three decimals. LR and FS ignore the task.",
-        ("Dataset", *(s.label + ("" if s.in_paper else "*") for s in styles), "Unit"),
-        rows,
+        (*(s.label + ("" if s.in_paper else "*") for s in styles), "Unit"),
+        cells,
         notes=[
             f"* {style.label}, {style.title}: {NOT_IN_PAPER}. Where it has the lowest error, the "
             "best of the paper's models is bold, too."
@@ -91,16 +92,13 @@ def table_2(results: Results) -> Table:
     )
 
 
-def observed_predicted(results: Results, model: str = "lc") -> Drawing | Text:
+def observed_predicted(results: Results) -> Drawing | Text:
     """A density rather than dots: some test parts have more than 100,000 rows."""
-    trained, infos = results.found(train.STUDY, model), results.infos()
+    trained, infos = results.found(train.STUDY, "lc"), results.infos()
     found = {
-        results.label(dataset): (
-            with_unit(info.target, info.unit),
-            trained[dataset].observed_predicted,
-        )
-        for dataset, info in infos.items()
-        if dataset in trained
+        results.label(d): (with_unit(info.target, info.unit), trained[d].observed_predicted)
+        for d, info in infos.items()
+        if d in trained
     }
     if not found:
         return missing("Predicted against observed needs results/train.")
@@ -120,15 +118,14 @@ def observed_predicted(results: Results, model: str = "lc") -> Drawing | Text:
 
     most = max(count for _, histogram in found.values() for *_, count in histogram.cells)
     top = float(np.log10(most)) or 1.0
-    style = model_style(model)
+    style = model_style("lc")
     return drawing.draw(
-        f"observed_predicted_{model}",
+        "observed_predicted_lc",
         f"Predicted against observed values on the test rows, {style.title} ({style.label}) "
         "networks. On the dotted line a prediction is exact.",
         found,
         paint,
         size=(2.15, 2.15),
-        columns=5,
         ramp=drawing.colour_bar("Test rows in a cell, logarithmic", 1, most),
         on_white=True,
     )
@@ -176,10 +173,8 @@ def _unit(results: Results, dataset: str) -> str:
 
 def worst_tasks(results: Results) -> Table:
     rows = []
-    for dataset in results.datasets:
-        errors = _task_rmse(results, dataset, "lc")
-        last_layer = _task_rmse(results, dataset, "ll")
-        trained = results.read(train.STUDY, dataset, "lc")
+    for dataset, trained in results.found(train.STUDY, "lc").items():
+        errors, last_layer = trained.task_rmse, _task_rmse(results, dataset, "ll")
         info = results.info(dataset)
         for task in sorted(errors, key=lambda task: (-errors[task], task))[:WORST]:
             about = info.tasks.get(task) if info else None
@@ -189,7 +184,7 @@ def worst_tasks(results: Results) -> Table:
                     Cell(task_name(dataset, task)),
                     number(about.train if about else None, 0),
                     number(errors[task], None),
-                    number(errors[task] / trained.rmse if trained else None, 2),
+                    number(errors[task] / trained.rmse, 2),
                     number(last_layer.get(task), None),
                 ]
             )

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from matplotlib.axes import Axes
 
-from pipeline import checked
 from pipeline.checked import Checked, Count, Error
 from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
 from pipeline.reporting.cells import number
@@ -24,7 +21,6 @@ RULES = {
     "two_years": "Blocks of two years",
 }
 RULE_COLOURS = (BLUE, GREEN, PURPLE)
-C = TypeVar("C", bound=Checked)
 
 
 class BudgetRun(Checked, extra="ignore"):
@@ -39,17 +35,23 @@ class BudgetRun(Checked, extra="ignore"):
     cpu_seconds: float
 
 
-class BudgetCase(Checked, extra="ignore"):
+class NetworkCase(Checked, extra="ignore"):
+    """One network of the study, which was trained again."""
+
     dataset: str
-    model: str = "lc"
+    model: str
     fraction: float
-    unit: str
-    paper_prints: Error
-    runs: dict[str, BudgetRun]
 
     @property
     def name(self) -> str:
-        return _name(self.dataset, self.model, self.fraction)
+        share = "" if self.fraction == 1 else f", {percent(self.fraction)} of the rows"
+        return f"{dataset_label(self.dataset)}, {model_style(self.model).label}{share}"
+
+
+class BudgetCase(NetworkCase):
+    unit: str
+    paper_prints: Error
+    runs: dict[str, BudgetRun]
 
     def error(self, run: str) -> float:
         """In the unit in which the paper prints it."""
@@ -57,12 +59,9 @@ class BudgetCase(Checked, extra="ignore"):
         return found.rmse if self.unit == "rmse" else found.normalised
 
 
-class Draws(Checked, extra="ignore"):
+class Draws(NetworkCase):
     """One case of benchmarks/draws.py: the same training on other draws of the rows."""
 
-    dataset: str
-    model: str
-    fraction: float
     paper: Error
     ours: Error
     errors: list[Error]
@@ -87,34 +86,16 @@ class SplitStudy(Checked, extra="ignore"):
 
 def cases(results: Results) -> list[BudgetCase]:
     """Where both budgets were tried."""
-    found = _parsed(results, "paper_budget", BudgetCase)
+    found = results.benchmark_cases("paper_budget", BudgetCase)
     return [case for case in found if OURS in case.runs and PAPER in case.runs]
 
 
-def draws(results: Results) -> list[Draws]:
-    return _parsed(results, "draws", Draws)
-
-
 def split_study(results: Results) -> SplitStudy | None:
-    return next(iter(_parsed(results, "inflation_splits", SplitStudy)), None)
-
-
-def _parsed(results: Results, name: str, kind: type[C]) -> list[C]:
-    """What a script of benchmarks/ wrote: one case, or a list of them."""
-    path = results.files.root / "results" / "benchmarks" / f"{name}.json"
-    content = results.benchmark(name) or []
-    remedy = f"restore it with `git checkout {path}`"
-    cases = content if isinstance(content, list) else [content]
-    return [checked.parse(path, case, kind, remedy) for case in cases]
+    return results.benchmark("inflation_splits", SplitStudy)
 
 
 def _not_measured(what: str, script: str) -> Text:
     return missing(f"{what} was not measured yet: `python benchmarks/{script}.py` does it.")
-
-
-def _name(dataset: str, model: str, fraction: float) -> str:
-    share = "" if fraction == 1 else f", {percent(fraction)} of the rows"
-    return f"{dataset_label(dataset)}, {model_style(model).label}{share}"
 
 
 def story(results: Results) -> Story:
@@ -211,7 +192,7 @@ def figure(results: Results) -> Drawing | Text:
 
 
 def draws_table(results: Results) -> Table | Text:
-    found = draws(results)
+    found = results.benchmark_cases("draws", Draws)
     if not found:
         return _not_measured("The luck of the rows", "draws")
     return Table.of(
@@ -220,7 +201,7 @@ def draws_table(results: Results) -> Table | Text:
         "of the data. The study's own draw is the first of them.",
         found,
         {
-            "Network": lambda case: _name(case.dataset, case.model, case.fraction),
+            "Network": lambda case: case.name,
             "Paper": lambda case: number(case.paper, 3),
             "Ours": lambda case: number(case.ours, 3),
             "Lowest": lambda case: number(min(case.errors), 3),
@@ -287,8 +268,6 @@ def splits_figure(results: Results) -> Drawing | Text:
         {f"{model_style(m).label}, {model_style(m).title}": m for m in models},
         paint,
         size=(3.0, 2.1),
-        columns=3,
-        narrow=1,
         legend=[
             *(Mark(RULES.get(rule, rule), colour, "s")
               for rule, colour in zip(study.errors, RULE_COLOURS, strict=False)),

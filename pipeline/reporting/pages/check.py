@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.reporting.blocks import Cell, Filter, Table
-from pipeline.reporting.cells import number, text
+from pipeline.reporting.cells import name_cell, number, text
 from pipeline.reporting.checking import Check
 from pipeline.reporting.formatting import listed, plural, short
 from pipeline.reporting.labels import HYPERPARAMETERS, model_style
@@ -75,9 +75,8 @@ def all_numbers(results: Results, check: Check) -> Table:
         size = abs((compared.ratio or 1.0) - 1.0)
         return order.index(compared.verdict), -size
 
-    def dataset(compared: Compared) -> Cell:
-        label = HYPERPARAMETERS.get(compared.row) or results.label(compared.row)
-        return Cell(label, address=f"data.html#{compared.row}" if "†" in label else "")
+    def dataset(compared: Compared) -> Cell | str:
+        return HYPERPARAMETERS.get(compared.row) or name_cell(results, compared.row)
 
     return Table.of(
         "numbers",

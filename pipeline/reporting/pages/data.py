@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from pipeline.datasets.sources import Edition
 from pipeline.datasets.sources import load as load_sources
 from pipeline.reporting import numbers
 from pipeline.reporting.blocks import Cell, PageBlock, Table
-from pipeline.reporting.cells import name_cell, number
+from pipeline.reporting.cells import dataset_table, name_cell, number
 from pipeline.reporting.formatting import listed, percent, plural, show
 from pipeline.reporting.labels import LINEAR, dataset_label, model_style
 from pipeline.reporting.numbers import properties
@@ -76,23 +76,21 @@ class Glossary(PageBlock):
 
 def glossary(results: Results) -> Glossary:
     """Of every dataset: where it comes from, how it differs from the paper's, what that does."""
-    sources = _sources(results)
+    sources, errors = _sources(results), numbers.base(results)
     entries = []
     for dataset, info in results.infos().items():
         label, difference = results.label(dataset), results.difference(dataset)
-        effect, source = _effect(results, dataset, info), sources.get(dataset)
+        effect = _effect(results, info, errors.get(dataset, {})) if difference else ""
+        source = sources.get(dataset)
         entries.append(GlossaryEntry(dataset, label, info, difference, effect, source))
     return Glossary(entries)
 
 
-def _effect(results: Results, dataset: str, info: TableDescription) -> str:
+def _effect(results: Results, info: TableDescription, errors: dict[str, float]) -> str:
     """What another edition does to the numbers: the linear models show it without any training."""
-    if not results.difference(dataset):
-        return ""
-    errors = numbers.base(results).get(dataset, {})
     parts = []
     for model in LINEAR:
-        printed = results.paper.value("base", dataset, model)
+        printed = results.paper.value("base", info.dataset, model)
         if model in errors and printed:
             style = model_style(model)
             parts.append(f"{style.label} {show(errors[model])} (paper {show(printed)})")
@@ -114,19 +112,18 @@ def _sources(results: Results) -> dict[str, Edition]:
 
 
 def table_1(results: Results) -> Table:
-    def cell(column: str, decimals: int) -> Callable[[str], Cell]:
-        return lambda dataset: number(
-            properties(results.info(dataset)).get(column),
-            decimals,
-            results.paper.value("datasets", dataset, column),
-        )
+    def cells(dataset: str) -> Iterator[Cell]:
+        found = properties(results.info(dataset))
+        for column, (_, decimals) in COLUMNS.items():
+            printed = results.paper.value("datasets", dataset, column)
+            yield number(found.get(column), decimals, printed)
 
-    return Table.of(
+    return dataset_table(
+        results,
         "table_1",
         "Table 1. The datasets: features, tasks, rows, and the standard deviation of the target.",
-        results.datasets,
-        {"Dataset": lambda dataset: name_cell(results, dataset)}
-        | {label: cell(column, decimals) for column, (label, decimals) in COLUMNS.items()},
+        [label for label, _ in COLUMNS.values()],
+        cells,
     )
 
 
@@ -153,20 +150,19 @@ def hashes(results: Results) -> Table:
 
 
 def leakage(results: Results) -> Table:
-    infos = results.infos()
     return Table.of(
         "leakage",
         "Test rows whose features and task also appear in the training data. A few equal rows can "
         "be an accident of coarse features; where they are more than "
         f"{percent(results.settings.params.leak_share)} of the test rows, the networks are trained "
         "again without them.",
-        infos,
+        results.infos().values(),
         {
-            "Dataset": lambda dataset: name_cell(results, dataset),
-            "Rows in both parts": lambda dataset: number(infos[dataset].rows.leaked, 0),
-            "Test rows": lambda dataset: number(infos[dataset].rows.test, 0),
-            "Share of the test rows": lambda dataset: Cell(
-                percent(_leak_share(infos[dataset]), 1), _leak_share(infos[dataset])
+            "Dataset": lambda info: name_cell(results, info.dataset),
+            "Rows in both parts": lambda info: number(info.rows.leaked, 0),
+            "Test rows": lambda info: number(info.rows.test, 0),
+            "Share of the test rows": lambda info: Cell(
+                percent(_leak_share(info), 1), _leak_share(info)
             ),
         },
     )

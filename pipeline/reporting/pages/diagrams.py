@@ -61,8 +61,6 @@ def architectures(paper: Paper) -> Drawing:
         cases,
         _architecture,
         size=(3.7, 1.4),
-        columns=2,
-        narrow=1,
         paper=paper.figure("architectures"),
         compared="the same.",
     )

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from pipeline.reporting import drawing, numbers
-from pipeline.reporting.blocks import Drawing, Mark, Table, Text, missing
-from pipeline.reporting.cells import name_cell, number
+from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
+from pipeline.reporting.cells import dataset_table, number
 from pipeline.reporting.formatting import plural
 from pipeline.reporting.labels import BLUE, ORANGE, model_style
 from pipeline.reporting.results import Results
@@ -68,24 +68,19 @@ def errors_table(results: Results) -> Table:
     found = numbers.dimension(results)
     dimensions = results.settings.profile.dimensions
     models = results.taking_part(dimension.STUDY)
-    rows = [
-        [
-            name_cell(results, dataset),
-            *(
-                number(found.get(dataset, {}).get(model, {}).get(count), 2)
-                for model in models
-                for count in dimensions
-            ),
-        ]
-        for dataset in results.datasets
-    ]
-    return Table(
+
+    def cells(dataset: str) -> list[Cell]:
+        curves = [found.get(dataset, {}).get(model, {}) for model in models]
+        return [number(curve.get(count), 2) for curve in curves for count in dimensions]
+
+    return dataset_table(
+        results,
         "errors_by_dimension",
         "Test error by the number of task parameters, relative to the LC network of Table 2. The "
         "paper shows these numbers as a figure only.",
-        ("Dataset", *(str(count) for _ in models for count in dimensions)),
-        rows,
-        groups=[("", 1), *((model_style(model).label, len(dimensions)) for model in models)],
+        [str(count) for count in dimensions],
+        cells,
+        groups=[model_style(model).label for model in models],
     )
 
 
@@ -143,8 +138,6 @@ def sine_and_line(results: Results) -> Drawing | Text:
         {"One task parameter": one, "Two task parameters": two},
         paint,
         size=(3.6, 2.7),
-        columns=2,
-        narrow=1,
         legend=[Mark(kind, colour, marker) for kind, (colour, marker) in KINDS.items()],
         paper=results.paper.figure("sine_and_line"),
         compared="the same picture: lines and sines separate more easily with two parameters. Sign "
@@ -180,8 +173,6 @@ def sine_and_line_truth(results: Results) -> Drawing | Text:
         {label: name for name, (_, label) in TRUE_PARAMETERS.items()},
         paint,
         size=(2.15, 2.35),
-        columns=4,
-        narrow=2,
         on_white=True,
         paper=results.paper.figure("sine_and_line_truth"),
         compared="the same four panels; as in the paper, the network has ordered the tasks by "

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from learned_context.metrics import significant
 from pipeline.reporting.blocks import Drawing, Table, Text, missing
 from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.countries import task_name
@@ -32,6 +34,8 @@ OPENING = ("death_rate", "HTI 2010")
 LEVEL_COLOURS = (BLUE, ORANGE, GREEN)
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 STEPS = len(DIGITS) ** 2 - 1
+_shown = partial(significant, digits=4)
+"""More digits than a screen shows, and few enough to keep the page small."""
 
 
 @dataclass(frozen=True)
@@ -180,9 +184,9 @@ def _content(results: Results, one: TaskMap) -> dict[str, Any]:
         f"{show(one.network.rmse)} {info.unit}.".replace(" .", "."),
         "tasks": tasks,
         "names": [task_name(one.dataset, task) for task in tasks],
-        "beta": [[_short(beta[place]) for beta in one.beta.values()] for place in (0, 1)],
+        "beta": [[_shown(beta[place]) for beta in one.beta.values()] for place in (0, 1)],
         "columns": [
-            {"label": name, "values": [None if v is None else _short(v) for v in values]}
+            {"label": name, "values": [None if v is None else _shown(v) for v in values]}
             for name, values in columns.items()
         ],
         "metric": one.explorer.metric,
@@ -198,7 +202,7 @@ def _plane(one: TaskMap, plane: FeaturePlane) -> dict[str, Any]:
     return {
         "key": plane.feature,
         "feature": feature_label(one.info, plane.feature),
-        "grid": [_short(value) for value in plane.grid],
+        "grid": [_shown(value) for value in plane.grid],
         "beta": plane.beta,
         "levels": [
             {"label": _level(one, name), "colour": colour, **_packed(np.array(curves).ravel())}
@@ -241,8 +245,3 @@ def _packed(values: np.ndarray) -> dict[str, Any]:
     steps = np.rint((values - low) / unit).astype(int)
     text = "".join(DIGITS[step >> 6] + DIGITS[step & 63] for step in steps.tolist())
     return {"low": low, "unit": unit, "text": text}
-
-
-def _short(value: float) -> float:
-    """Four digits are more than a screen shows, and keep the page small."""
-    return float(f"{value:.4g}")

@@ -2,46 +2,37 @@
 
 from __future__ import annotations
 
-from statistics import fmean, median
+from collections.abc import Iterator
+from statistics import median
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from pipeline.reporting import numbers
 from pipeline.reporting.blocks import Cell, Drawing, Mark, Table, Text, missing
-from pipeline.reporting.cells import lowest, name_cell, number
+from pipeline.reporting.cells import dataset_table, lowest, name_cell, number
 from pipeline.reporting.drawing import draw, log_scale, log_ticks, reference_line
 from pipeline.reporting.formatting import listed, percent, plural, show
 from pipeline.reporting.labels import BLACK, BLUE, DIMENSION_COLOURS, ESTIMATORS, GREY, ORANGE
-from pipeline.reporting.numbers import ALL
+from pipeline.reporting.numbers import ALL, GOOD_ENOUGH
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import NOTHING, Story
 from pipeline.studies import adapt, illustrate
-from pipeline.studies.adapt import AdaptFit
+from pipeline.studies.adapt import AdaptedTasks
 
 LINES = {"gauss_newton": "-", "lipo": ":"}
 MARKERS = {"gauss_newton": "o", "lipo": "x"}
-GOOD_ENOUGH = 1.2
 ByShare = dict[str, dict[int, dict[float, float]]]
-
-
-def at_all_rows(results: Results, estimator: str) -> dict[str, dict[int, float]]:
-    """Table 5: dataset -> task parameters -> error relative to LC's in Table 2."""
-    return numbers.on_all_rows(numbers.holdout(results), estimator)
 
 
 def largest_over_smallest(results: Results, estimator: str) -> float | None:
     """The mean over datasets of the error with most task parameters / with fewest."""
-    rows = [row for row in at_all_rows(results, estimator).values() if len(row) > 1]
-    return fmean(row[max(row)] / row[min(row)] for row in rows) if rows else None
-
-
-def best_errors(results: Results, estimator: str) -> dict[str, float]:
-    return {d: min(row.values()) for d, row in at_all_rows(results, estimator).items()}
+    rows = numbers.several_dimensions(numbers.holdout(results), estimator)
+    return numbers.largest_over_smallest(rows) if rows else None
 
 
 def story(results: Results) -> Story:
-    best = best_errors(results, "gauss_newton")
+    best = numbers.best_errors(numbers.holdout(results), "gauss_newton")
     if not best:
         return Story("Hold-out tasks", NOTHING)
     near = [d for d, ratio in best.items() if ratio < GOOD_ENOUGH]
@@ -63,37 +54,29 @@ def story(results: Results) -> Story:
 
 
 def table_5(results: Results) -> Table:
-    dimensions = results.settings.profile.holdout.dimensions
-    rows = []
-    for dataset in results.datasets:
-        row = [name_cell(results, dataset)]
-        for estimator in ESTIMATORS:
-            found = at_all_rows(results, estimator).get(dataset, {})
-            errors = {str(count): error for count, error in found.items()}
+    dimensions = [str(count) for count in results.settings.profile.holdout.dimensions]
+    found = numbers.holdout(results)
+    every = {estimator: numbers.on_all_rows(found, estimator) for estimator in ESTIMATORS}
+
+    def cells(dataset: str) -> Iterator[Cell]:
+        for estimator, rows in every.items():
+            errors = {str(count): error for count, error in rows.get(dataset, {}).items()}
             best = lowest(errors, 2)
-            for column in map(str, dimensions):
-                # The paper's estimator is LIPO: its numbers belong to ours by LIPO.
+            for column in dimensions:
                 printed = results.paper.value("holdout", dataset, column)
-                row.append(
-                    number(
-                        errors.get(column),
-                        2,
-                        printed if estimator == "lipo" else None,
-                        bold=column in best,
-                    )
-                )
-        rows.append(row)
-    return Table(
+                # The paper's estimator is LIPO: its numbers belong to ours by LIPO.
+                paper = printed if estimator == "lipo" else None
+                yield number(errors.get(column), 2, paper, bold=column in best)
+
+    return dataset_table(
+        results,
         "table_5",
         "Table 5. Test error of hold-out tasks fitted on all their training rows: the mean over "
         "the three groups, relative to the LC network of Table 2, by the number of task "
         "parameters. Bold: the lowest of each estimator.",
-        ("Dataset", *(str(count) for _ in ESTIMATORS for count in dimensions)),
-        rows,
-        groups=[
-            ("", 1),
-            *((f"{label}, task parameters", len(dimensions)) for label in ESTIMATORS.values()),
-        ],
+        dimensions,
+        cells,
+        groups=[f"{label}, task parameters" for label in ESTIMATORS.values()],
     )
 
 
@@ -148,16 +131,16 @@ def errors_by_share(results: Results) -> Drawing | Text:
 def optimisers(results: Results) -> Table:
     """The same objective by two optimisers: which one finds the lower value?"""
     rows = []
-    for dataset in results.datasets:
-        adapted = results.read(adapt.STUDY, dataset, "lc")
+    for dataset, adapted in results.found(adapt.STUDY, "lc").items():
         for dimension in results.settings.profile.holdout.dimensions:
-            fits = [
-                fit
-                for fit in (adapted.fits if adapted else ())
+            pairs = [
+                (fit.lipo, fit.gauss_newton)
+                for fit in adapted.fits
                 if fit.task_dim == dimension and fit.share == ALL and fit.lipo
             ]
-            if fits:
-                rows.append([name_cell(results, dataset), number(dimension, 0), *_comparison(fits)])
+            if pairs:
+                cells = [name_cell(results, dataset), number(dimension, 0), *_comparison(pairs)]
+                rows.append(cells)
     return Table(
         "optimisers",
         "LIPO, the paper's optimiser of the hold-out objective, and Gauss-Newton from several "
@@ -177,8 +160,7 @@ def optimisers(results: Results) -> Table:
     )
 
 
-def _comparison(fits: list[AdaptFit]) -> list[Cell]:
-    pairs = [(fit.lipo, fit.gauss_newton) for fit in fits if fit.lipo]
+def _comparison(pairs: list[tuple[AdaptedTasks, AdaptedTasks]]) -> list[Cell]:
     lipo = [value for a, _ in pairs for value in a.objective]
     gauss = [value for _, b in pairs for value in b.objective]
     gaps = [(a - b, 1e-3 * max(1.0, abs(b))) for a, b in zip(lipo, gauss, strict=True)]
@@ -240,7 +222,6 @@ def likelihoods(results: Results) -> Drawing | Text:
         paint,
         size=(2.9, 1.75),
         columns=3,
-        narrow=1,
         paper=results.paper.figure("likelihoods"),
         compared=_modes(content.model.rows, content.true.rows),
     )
@@ -260,7 +241,7 @@ def _modes(model: list[list[float]], true: list[list[float]]) -> str:
     return text + "."
 
 
-def _peaks(row: list[float], share: float = 0.05) -> int:
-    """Stretches above a share of the highest value."""
-    above = np.array(row) > share * max(row)
+def _peaks(row: list[float]) -> int:
+    """Stretches above 5% of the highest value."""
+    above = np.array(row) > 0.05 * max(row)
     return int(above[0]) + int(np.sum(above[1:] & ~above[:-1]))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, median
 
 from matplotlib.axes import Axes
 
 from pipeline.reporting import drawing, labels, numbers, site, times
-from pipeline.reporting.blocks import Card, Cards, Cell, Drawing, Table, Text, missing, prose
-from pipeline.reporting.cells import name_cell, number
+from pipeline.reporting.blocks import DASH, Card, Cards, Cell, Drawing, Table, Text, missing, prose
+from pipeline.reporting.cells import dataset_table, number
 from pipeline.reporting.checking import Check
 from pipeline.reporting.formatting import duration, listed, percent, plural, show, signed
-from pipeline.reporting.pages import arena, holdout, sizes
+from pipeline.reporting.pages import arena, sizes
 from pipeline.reporting.pages import check as check_page
 from pipeline.reporting.paper import COMPARED
 from pipeline.reporting.results import Results
@@ -71,9 +71,11 @@ def caveat(results: Results) -> str:
     other = [d for d in results.datasets if results.difference(d)]
     _, high = width_range(results.settings)
     wide = results.settings.params.space.width[1]
-    text = f"{ran}trainings are shorter than the paper's" + (
-        f", and hidden layers have at most {high} units instead of {wide}." if high < wide else "."
-    )
+    epochs, paper_epochs = _most_epochs(results)
+    limits = ["trainings are shorter than the paper's"] if epochs < paper_epochs else []
+    if high < wide:
+        limits.append(f"hidden layers have at most {high} units instead of {wide}")
+    text = f"{ran}{', and '.join(limits)}." if limits else ""
     if other:
         near, far = (
             [labels.dataset_label(d) for d in other if bool(results.comparable(d)) is wanted]
@@ -86,7 +88,15 @@ def caveat(results: Results) -> str:
             + (f"; {listed(far)} cannot" if far else "")
             + "."
         )
+    text = text.strip()
     return text[:1].upper() + text[1:]
+
+
+def _most_epochs(results: Results) -> tuple[int, int]:
+    """Of the longest trainings: here, and by the paper's profile."""
+    profiles = (results.settings.profile, load(results.files, "paper").profile)
+    here, paper = (max(budget.epochs for budget in one.train.budget) for one in profiles)
+    return here, paper
 
 
 # -- the findings ---------------------------------------------------------------------------------
@@ -114,11 +124,6 @@ def _comparable(results: Results) -> list[str]:
     return [d for d in results.datasets if results.comparable(d)] or list(results.datasets)
 
 
-def _status(judged: Judged | None) -> tuple[str, str]:
-    outcome = judged.comparable.outcome if judged else "cannot be judged"
-    return STATUS[outcome]
-
-
 def _fewer_parameters(results: Results, judged: Mapping[str, Judged]) -> Card | None:
     kept = _comparable(results)
     curves = {d: models for d, models in numbers.dimension(results).items() if d in kept}
@@ -140,7 +145,7 @@ def _fewer_parameters(results: Results, judged: Mapping[str, Judged]) -> Card | 
 
     return Card(
         "With few task parameters, learned context beats last layer",
-        *_status(judged.get("fewer_needed")),
+        *STATUS[judged["fewer_needed"].comparable.outcome],
         f"{len(better)} of {len(both)}",
         "comparable datasets where it is better with "
         f"{plural(min(fewest.values()), 'task parameter')}",
@@ -148,7 +153,7 @@ def _fewer_parameters(results: Results, judged: Mapping[str, Judged]) -> Card | 
         + (
             f" With {counted[-1]} of them it is better on {len(ahead)}: the gap closes, as in the "
             "paper."
-            if counted and "gap_closes" in judged and judged["gap_closes"].ours.ruling == "holds"
+            if counted and judged["gap_closes"].ours.ruling == "holds"
             else ""
         ),
         "dimension.html",
@@ -181,7 +186,7 @@ def _little_data(
 
     return Card(
         "It loses least when there is little data",
-        *_status(judged.get("lc_loses_least")),
+        *STATUS[judged["lc_loses_least"].comparable.outcome],
         signed(lost["lc"], 3),
         f"mean rise of learned context's error from all rows to {percent(least)} of them, in "
         "standard deviations of the target",
@@ -202,34 +207,34 @@ def _little_data(
 
 def _new_tasks(results: Results, judged: Mapping[str, Judged]) -> Card | None:
     """By LIPO, as in the paper, where it was run."""
-    kept = _comparable(results)
+    kept, found = _comparable(results), numbers.holdout(results)
     errors = {
-        name: {d: e for d, e in holdout.best_errors(results, name).items() if d in kept}
+        name: {d: e for d, e in numbers.best_errors(found, name).items() if d in kept}
         for name in labels.ESTIMATORS
     }
     best = errors["lipo"] or errors["gauss_newton"]
     if not best:
         return None
-    near = [d for d, ratio in best.items() if ratio < holdout.GOOD_ENOUGH]
-    other = sum(ratio < holdout.GOOD_ENOUGH for ratio in errors["gauss_newton"].values())
+    near = [d for d, ratio in best.items() if ratio < numbers.GOOD_ENOUGH]
+    other = sum(ratio < numbers.GOOD_ENOUGH for ratio in errors["gauss_newton"].values())
 
     def paint(axes: Axes) -> None:
         order = sorted(best, key=lambda dataset: best[dataset])
         colours = [labels.BLUE if d in near else labels.GREY for d in order]
         axes.bar(range(len(order)), [best[d] for d in order], color=colours, width=0.7)
-        axes.axhline(holdout.GOOD_ENOUGH, color=labels.ORANGE, linewidth=0.9)
+        axes.axhline(numbers.GOOD_ENOUGH, color=labels.ORANGE, linewidth=0.9)
         axes.set_xticks([])
         axes.set(xlabel="datasets", ylabel="error / trained")
         axes.grid(axis="x", visible=False)
-        limit = f"+{percent(holdout.GOOD_ENOUGH - 1)}"
-        drawing.label_ends(axes, [(holdout.GOOD_ENOUGH, limit, labels.ORANGE)])
+        limit = f"+{percent(numbers.GOOD_ENOUGH - 1)}"
+        drawing.label_ends(axes, [(numbers.GOOD_ENOUGH, limit, labels.ORANGE)])
 
     return Card(
         "A frozen network learns new tasks",
-        *_status(judged.get("below_twenty")),
+        *STATUS[judged["below_twenty"].comparable.outcome],
         f"{len(near)} of {len(best)}",
         "comparable datasets where new tasks come within "
-        f"{percent(holdout.GOOD_ENOUGH - 1)} of the error of training with them, with the best "
+        f"{percent(numbers.GOOD_ENOUGH - 1)} of the error of training with them, with the best "
         "number of task parameters",
         "Only the new task's few parameters are estimated; no other prediction changes. "
         + (
@@ -243,9 +248,10 @@ def _new_tasks(results: Results, judged: Mapping[str, Judged]) -> Card | None:
 
 
 def _optimiser(results: Results) -> Card | None:
-    kept, lines = _comparable(results), dict[str, dict[int, float]]()
+    kept, found = _comparable(results), numbers.holdout(results)
+    lines: dict[str, dict[int, float]] = {}
     for name in labels.ESTIMATORS:
-        rows = [r for d, r in holdout.at_all_rows(results, name).items() if d in kept]
+        rows = [r for d, r in numbers.on_all_rows(found, name).items() if d in kept]
         counted = sorted(set.intersection(*map(set, rows))) if rows else []
         if len(counted) < 2:
             return None
@@ -323,6 +329,9 @@ def _arena(results: Results) -> Card | None:
     titles, ours, first = arena.titles(found), arena.ours(found), place[1]
     standings = found.known.standings
     other = next(one for one in standings if one.contestant not in ours)
+    new = [there[1] for table in found.new.values() if (there := arena.standing(found, table))]
+    wins = [one.best / one.datasets for one in new]
+    behind = bool(wins) and max(wins) < first.best / first.datasets
 
     def paint(axes: Axes) -> None:
         shown = {titles[one.contestant]: one.mean_rank for one in standings[:5]}
@@ -341,8 +350,8 @@ def _arena(results: Results) -> Card | None:
         f"next is {titles[other.contestant]} with {show(other.mean_rank, 1)}",
         "The library's LearnedContextRegressor against boosted trees, mixed models and other "
         "networks, all with their defaults. It has the lowest error on "
-        f"{first.best} of {plural(first.datasets, 'dataset')} with known tasks; with new tasks "
-        "others win more often, which the arena lists.",
+        f"{first.best} of {plural(first.datasets, 'dataset')} with known tasks"
+        + ("; with new tasks others win more often, which the arena lists." if behind else "."),
         "arena.html",
         drawing.sparkline("card_arena", "Mean ranks of the first five methods", paint),
     )
@@ -374,23 +383,23 @@ def main_table(results: Results, check: Check) -> Table:
     verdicts = {compared.cell: compared for compared in check.numbers}
     base = numbers.base(results)
     shown = [m for m in results.models if m in COMPARED]
-    rows = []
-    for dataset in results.datasets:
-        row = [name_cell(results, dataset)]
+
+    def cells(dataset: str) -> Iterator[Cell]:
         for model in shown:
             compared = verdicts.get(f"base/{dataset}/{model}")
-            if compared is None:  # a user's own dataset
-                row += [number(base.get(dataset, {}).get(model), 3), Cell("–")]
-                continue
-            row += [number(compared.ours, 3, compared.paper), _verdict(compared)]
-        rows.append(row)
-    return Table(
+            if compared:
+                yield from (number(compared.ours, 3, compared.paper), _verdict(compared))
+            else:  # a user's own dataset
+                yield from (number(base.get(dataset, {}).get(model), 3), DASH)
+
+    return dataset_table(
+        results,
         "errors",
         "Test errors of the three multi-task networks (Table 2). A verdict with a mark opens to "
         "show its reason; “at or below” counts as a match.",
-        ("Dataset", *(part for _ in shown for part in ("Error", "Verdict"))),
-        rows,
-        groups=[("", 1), *((f"{s.label}, {s.title}", 2) for s in map(labels.model_style, shown))],
+        ("Error", "Verdict"),
+        cells,
+        groups=[f"{style.label}, {style.title}" for style in map(labels.model_style, shown)],
     )
 
 
@@ -514,8 +523,7 @@ def what_was_run(results: Results) -> Text:
     took = times.load(results)
     low, high = width_range(settings)
     wide = settings.params.space.width[1]
-    paper = load(results.files, "paper").profile
-    epochs, paper_epochs = (max(b.epochs for b in p.train.budget) for p in (profile, paper))
+    epochs, paper_epochs = _most_epochs(results)
     parts = []
     if took:
         parts.append(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from matplotlib.axes import Axes
 
 from pipeline.reporting import numbers
 from pipeline.reporting.blocks import DASH, Cell, Drawing, Table, Text, missing
-from pipeline.reporting.cells import name_cell
+from pipeline.reporting.cells import dataset_table
 from pipeline.reporting.drawing import draw, legend_of, reference_line
 from pipeline.reporting.formatting import percent, plural, show
 from pipeline.reporting.labels import dataset_label, model_style
@@ -39,25 +41,23 @@ def story(results: Results) -> Story:
 
 
 def table_3(results: Results) -> Table:
-    found = numbers.repeats(results)
     models = results.taking_part(repeats.STUDY)
-    cells = {
-        dataset: [_cell(results, dataset, m, found.get(dataset, {}).get(m)) for m in models]
-        for dataset in results.datasets
-    }
-    return Table(
+    found, printed = numbers.repeats(results), numbers.from_paper(results.paper).repeats
+
+    def cells(dataset: str) -> Iterator[Cell]:
+        for model in models:
+            ours, paper = (rows.get(dataset, {}).get(model) for rows in (found, printed))
+            yield Cell(_show(ours) if ours else DASH.text, paper=_show(paper) if paper else "")
+
+    return dataset_table(
+        results,
         "table_3",
         f"Table 3. Lowest and highest test error of {results.settings.profile.repeats} trainings "
         "with the same hyperparameters, relative to the LC network of Table 2. In brackets: "
         "trainings that diverged and were restarted, if any.",
-        ("Dataset", *(model_style(model).label for model in models)),
-        [[name_cell(results, dataset), *row] for dataset, row in cells.items()],
+        [model_style(model).label for model in models],
+        cells,
     )
-
-
-def _cell(results: Results, dataset: str, model: str, ours: RepeatsCell | None) -> Cell:
-    paper = numbers.from_paper(results.paper).repeats.get(dataset, {}).get(model)
-    return Cell(_show(ours) if ours else DASH.text, paper=_show(paper) if paper else "")
 
 
 def _show(cell: RepeatsCell) -> str:

@@ -13,7 +13,6 @@ from pipeline.reporting.labels import dataset_label
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import Story
 from pipeline.studies import STUDIES
-from pipeline.studies.plumbing.study import Study
 
 COMMANDS = Text(
     code="""\
@@ -111,13 +110,10 @@ def minutes(results: Results) -> Table | Text:
 
 
 def provenance(results: Results) -> Table:
-    def heads(study: Study[Any]) -> list[Any]:
-        return [
-            head
-            for dataset in results.datasets
-            for model in study.models(results.settings.params)
-            if not study.reason_against(model) and (head := results.read(study, dataset, model))
-        ]
+    heads: dict[str, list[Any]] = {}
+    for study in STUDIES.values():
+        models = [m for m in study.models(results.settings.params) if not study.reason_against(m)]
+        heads[study.name] = list(results.every(study, models).values())
 
     def each(values: Iterable[str]) -> str:
         return ", ".join(sorted(set(values))) or "–"
@@ -130,10 +126,10 @@ def provenance(results: Results) -> Table:
         {
             "Study": lambda study: study.name,
             "What it does": lambda study: study.title,
-            "Results": lambda study: number(len(heads(study)), 0),
-            "Profile": lambda study: each(head.profile for head in heads(study)),
+            "Results": lambda study: number(len(heads[study.name]), 0),
+            "Profile": lambda study: each(head.profile for head in heads[study.name]),
             "Digest of the code": lambda study: Cell(
-                each(head.code[:12] for head in heads(study)), style="hash"
+                each(head.code[:12] for head in heads[study.name]), style="hash"
             ),
         },
     )

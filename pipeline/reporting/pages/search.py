@@ -12,6 +12,7 @@ from pipeline.reporting.cells import name_cell, number
 from pipeline.reporting.drawing import draw, legend_of, log_scale
 from pipeline.reporting.formatting import listed, percent, plural, short, show
 from pipeline.reporting.labels import HYPERPARAMETERS, dataset_label, model_style
+from pipeline.reporting.numbers import search_range
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import NOTHING, Story
 from pipeline.studies import train, tune
@@ -21,7 +22,7 @@ from pipeline.studies.tune import TuneResult
 
 
 def story(results: Results) -> Story:
-    tuned = _tuned(results)
+    tuned = results.every(tune.STUDY, results.networks)
     if not tuned:
         return Story("Search and training", NOTHING)
     trials = [trial for result in tuned.values() for trial in result.evaluations]
@@ -52,20 +53,16 @@ def table_6(results: Results) -> Table:
     settings = results.settings
     rows = []
     for name, label in HYPERPARAMETERS.items():
-        low, high = getattr(settings.params.space, name)
-        if name == "width":
-            low, high = width_range(results.settings)
-        low_cell, high_cell = (
-            Cell(short(value), value, "" if paper is None else short(paper))
-            for value, column in ((low, "low"), (high, "high"))
-            for paper in (results.paper.value("space", name, column),)
-        )
-        rows.append([Cell(label), low_cell, high_cell, Cell(f"space.{name}")])
+        row = [Cell(label)]
+        for value, column in zip(search_range(settings, name), ("low", "high"), strict=True):
+            paper = results.paper.value("space", name, column)
+            row.append(Cell(short(value), value, "" if paper is None else short(paper)))
+        rows.append([*row, Cell(f"space.{name}")])
     return Table(
         "table_6",
         "Table 6. The search space. The number of task parameters is also limited to the number of "
         f"tasks; the profile {settings.params.profile} limits the layer size to "
-        f"{settings.profile.search.width_max}.",
+        f"{width_range(settings)[1]}.",
         ("Name", "Min", "Max", "Key in params.yaml"),
         rows,
     )
@@ -79,7 +76,7 @@ def chosen(results: Results) -> Table:
         "chosen",
         "The hyperparameters that each search chose, which the paper does not print. The "
         "validation error is relative to the target's standard deviation.",
-        _tuned(results).values(),
+        results.every(tune.STUDY, results.networks).values(),
         {
             "Dataset": lambda tuned: name_cell(results, tuned.dataset),
             "Model": lambda tuned: model_style(str(tuned.model)).label,
@@ -98,7 +95,7 @@ def chosen(results: Results) -> Table:
 
 def path(results: Results) -> Drawing | Text:
     found: dict[str, dict[str, TuneResult]] = {}
-    for (dataset, model), tuned in _tuned(results).items():
+    for (dataset, model), tuned in results.every(tune.STUDY, results.networks).items():
         found.setdefault(results.label(dataset), {})[model] = tuned
     if not found:
         return missing("The search's path needs results/tune.")
@@ -157,12 +154,3 @@ def training_curves(results: Results) -> Drawing | Text:
         paint,
         legend=legend_of(results.networks, marks=False),
     )
-
-
-def _tuned(results: Results) -> dict[tuple[str, str], TuneResult]:
-    found = {
-        (dataset, model): results.read(tune.STUDY, dataset, model)
-        for dataset in results.datasets
-        for model in results.networks
-    }
-    return {place: result for place, result in found.items() if result}

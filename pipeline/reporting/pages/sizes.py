@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-from statistics import fmean
+from collections.abc import Container, Iterator
 
 from matplotlib.axes import Axes
 
 from learned_context.networks.registry import ARCHITECTURES
 from pipeline.reporting import numbers
-from pipeline.reporting.blocks import Drawing, Table, Text, missing
-from pipeline.reporting.cells import lowest, name_cell, number
+from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
+from pipeline.reporting.cells import dataset_table, lowest, number
 from pipeline.reporting.drawing import draw, label_models, legend_of, log_ticks, plot_models
 from pipeline.reporting.formatting import listed, percent, plural, signed
 from pipeline.reporting.labels import model_style
@@ -24,27 +23,19 @@ def shares(results: Results) -> list[float]:
     return [ALL, *sorted(results.settings.params.fractions, reverse=True)]
 
 
-def losses(
-    results: Results, datasets: Container[str] | None = None
-) -> tuple[float, dict[str, float], int]:
+def losses(results: Results, datasets: Container[str]) -> tuple[float, dict[str, float], int]:
     """The smallest share, each model's mean rise of error / std from all rows to it, datasets."""
-    found = numbers.sizes(results)
+    found = {
+        share: {dataset: errors for dataset, errors in rows.items() if dataset in datasets}
+        for share, rows in numbers.sizes(results).items()
+    }
     models = [m for m in results.taking_part(sizes.STUDY) if ARCHITECTURES[m].knows_task]
     least = min(shares(results))
-    full, small = found.get(ALL, {}), found.get(least, {})
-    both = [
-        d
-        for d in full
-        if (datasets is None or d in datasets)
-        and all(m in full[d] and m in small.get(d, {}) for m in models)
-    ]
-    if not both:
-        return least, {}, 0
-    return least, {m: fmean(small[d][m] - full[d][m] for d in both) for m in models}, len(both)
+    return least, *numbers.mean_rise(found, least, models)
 
 
 def story(results: Results) -> Story:
-    least, lost, count = losses(results)
+    least, lost, count = losses(results, results.datasets)
     if not lost:
         return Story("Data size", NOTHING)
     first = min(lost, key=lambda model: lost[model])
@@ -60,27 +51,24 @@ def story(results: Results) -> Story:
 def table_4(results: Results) -> Table:
     found = numbers.sizes(results)
     models = results.taking_part(sizes.STUDY)
-    rows = []
-    for dataset in results.datasets:
-        row = [name_cell(results, dataset)]
+
+    def cells(dataset: str) -> Iterator[Cell]:
         for share in shares(results):
             errors = found.get(share, {}).get(dataset, {})
             best = lowest(errors, 2)
             for model in models:
                 printed = results.paper.value("sizes", dataset, f"{model} {share}")
-                row.append(number(errors.get(model), 2, printed, bold=model in best))
-        rows.append(row)
-    return Table(
+                yield number(errors.get(model), 2, printed, bold=model in best)
+
+    return dataset_table(
+        results,
         "table_4",
         "Table 4. Test errors of networks tuned and trained on a share of every task's training "
         "rows, relative to the standard deviation of the target. Bold: the lowest at each share, "
         "and what equals it in two decimals.",
-        ("Dataset", *(model_style(model).label for _ in shares(results) for model in models)),
-        rows,
-        groups=[
-            ("", 1),
-            *((f"{percent(share)} of the rows", len(models)) for share in shares(results)),
-        ],
+        [model_style(model).label for model in models],
+        cells,
+        groups=[f"{percent(share)} of the rows" for share in shares(results)],
     )
 
 

@@ -85,8 +85,6 @@ def inflation(results: Results) -> Drawing | Text:
         {"Data": data, "Fitted network": fitted},
         paint,
         size=(3.7, 2.8),
-        columns=2,
-        narrow=1,
         ramp=drawing.colour_bar("Task parameter β", low, high),
         on_white=True,
         paper=results.paper.figure("inflation"),
@@ -113,9 +111,8 @@ def bike_sharing(results: Results) -> Drawing | Text:
                 pairs = [observed.tasks[month].get(hour, [np.nan, np.nan]) for month in months]
                 mean, spread = np.array(pairs).T
                 axes.plot(places, mean, color=colour)
-                axes.fill_between(
-                    places, mean - spread, mean + spread, color=colour, alpha=0.15, linewidth=0
-                )
+                low, high = mean - spread, mean + spread
+                axes.fill_between(places, low, high, color=colour, alpha=0.15, linewidth=0)
             axes.set_ylabel("trips an hour, working days")
             ends = [(observed.tasks[months[-1]].get(h, [0.0])[0], f"{h}:00", c)
                     for h, c in hours.items()]  # fmt: skip
@@ -134,8 +131,6 @@ def bike_sharing(results: Results) -> Drawing | Text:
         {"Trips by month": True, "Task parameter by month": False},
         paint,
         size=(3.9, 2.7),
-        columns=2,
-        narrow=1,
         legend=[Mark(f"{hour}:00", colour, line="-") for hour, colour in hours.items()],
         paper=results.paper.figure("bike_sharing"),
         compared="the same: the parameter follows the trips at the busiest hours, through the "
@@ -208,8 +203,6 @@ def death_rate_curves(results: Results) -> Drawing | Text:
         {f"{task_name('death_rate', task)}, β = {show(beta[task], 2)}": task for task in tasks},
         paint,
         size=(2.9, 2.2),
-        columns=3,
-        narrow=1,
         legend=[
             Mark("training rows, male", labels.BLACK, "o"),
             Mark("training rows, female", labels.BLACK, "s"),
@@ -267,14 +260,8 @@ def uncertainty(results: Results) -> Drawing | Text:
     def paint(axes: Axes, pairs: np.ndarray) -> None:
         values, spread = pairs
         places = np.arange(1, len(values) + 1)
-        axes.fill_between(
-            places,
-            values - 2 * spread,
-            values + 2 * spread,
-            color=labels.GREEN,
-            alpha=0.4,
-            linewidth=0,
-        )
+        low, high = values - 2 * spread, values + 2 * spread
+        axes.fill_between(places, low, high, color=labels.GREEN, alpha=0.4, linewidth=0)
         axes.plot(places, values, color=labels.BLACK, linewidth=0.9)
         axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         axes.set(xlabel="tasks, in order of β", ylabel="task parameter β")

@@ -14,6 +14,8 @@ from pipeline.reporting.paper import Paper
 
 SHOWN_BETAS = (0.0, -0.3, 0.4)
 COLOURS = (BLACK, ORANGE, SKY)
+TASKS, DELTA = 4, 0.25  # of the indicator
+SINES = 8
 
 
 def pyramid_network(paper: Paper) -> Drawing:
@@ -34,8 +36,6 @@ def pyramid_network(paper: Paper) -> Drawing:
         {"Translation: L = (1, 1, 1, 1)": np.ones(4), "Dilation: L = b₁": PYRAMID_BIAS},
         paint,
         size=(3.6, 2.2),
-        columns=2,
-        narrow=1,
         legend=[
             Mark(f"β = {show(beta, 1)}", colour, line="-")
             for beta, colour in zip(SHOWN_BETAS, COLOURS, strict=True)
@@ -45,13 +45,13 @@ def pyramid_network(paper: Paper) -> Drawing:
     )
 
 
-def indicator(tasks: int = 4, delta: float = 0.25) -> Drawing:
-    beta = np.linspace(0.4, tasks + 0.6, 841)
-    response = task_indicator(tasks, delta)(beta[:, None])
+def indicator() -> Drawing:
+    beta = np.linspace(0.4, TASKS + 0.6, 841)
+    response = task_indicator(TASKS, DELTA)(beta[:, None])
     colours = (BLUE, ORANGE, GREEN, BLACK)
 
     def paint(axes: Axes) -> None:
-        for task, colour in zip(range(tasks), colours, strict=True):
+        for task, colour in zip(range(TASKS), colours, strict=True):
             axes.plot(beta, response[:, task], color=colour)
             axes.annotate(
                 f"output {task + 1}", (task + 1, 1.04), ha="center", color=colour, fontsize=8
@@ -60,7 +60,7 @@ def indicator(tasks: int = 4, delta: float = 0.25) -> Drawing:
 
     return picture(
         "indicator",
-        f"Theorem 2: the first two layers of its proof, for {tasks} tasks and δ = {delta:g}. At "
+        f"Theorem 2: the first two layers of its proof, for {TASKS} tasks and δ = {DELTA:g}. At "
         "β = j the j-th output is one and the others are zero: a scalar becomes the one-hot "
         "indicator of the task.",
         paint,
@@ -68,9 +68,9 @@ def indicator(tasks: int = 4, delta: float = 0.25) -> Drawing:
     )
 
 
-def sine_family(tasks: int = 8) -> Drawing:
-    features = range(tasks + 1)
-    errors = [sine_family_rmse(tasks, count) for count in features]
+def sine_family() -> Drawing:
+    features = range(SINES + 1)
+    errors = [sine_family_rmse(SINES, count) for count in features]
 
     def paint(axes: Axes) -> None:
         axes.plot(list(features), errors, marker="D", color=GREEN)
@@ -79,8 +79,8 @@ def sine_family(tasks: int = 8) -> Drawing:
 
     return picture(
         "sine_family",
-        f"Proposition 3: on the {tasks} tasks sin(jx) no last-layer network with fewer than "
-        f"{tasks} features is exact. This is the lowest error that any of them can have.",
+        f"Proposition 3: on the {SINES} tasks sin(jx) no last-layer network with fewer than "
+        f"{SINES} features is exact. This is the lowest error that any of them can have.",
         paint,
         size=(WIDE, 2.3),
     )
