@@ -33,9 +33,9 @@ def pipeline(folder: Path, *words: str) -> str:
 
 
 def status(folder: Path) -> set[str]:
-    """The stages that DVC would run, or has changes of."""
+    """The stages that DVC would run, or has changes of; not the one that checks every change."""
     with Repo(str(folder)) as repo:
-        return set(repo.status())
+        return {stage for stage in repo.status() if not stage.endswith("validate")}
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ def made(files: Files, name: str, edition: str, sources: Sequence[FileSource]) -
     found += [files.raw(name, edition) / source.name for source in sources]
     patterns = (
         f"data/{name}/table.parquet",
-        f"data/{name}/models/*.safetensors",
+        f"data/{name}/models/**/*.safetensors",
         f"results/*/{name}/*.json",
         f"reports/plots/*/{name}-*",
         f"scratch/*/{name}-*/**/*",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from learned_context.estimator import LearnedContextRegressor
 
@@ -20,7 +20,7 @@ def test_check(estimator: Any, check: Any) -> None:
 @pytest.mark.slow
 @parametrize_with_checks(
     [
-        LearnedContextRegressor(kind="ll", **SHORT),
+        *(LearnedContextRegressor(kind=kind, **SHORT) for kind in ("cs", "ll", "fs", "film")),
         LearnedContextRegressor(**SHORT, optimizer="sgd", members=1),
     ]
 )
@@ -29,6 +29,6 @@ def test_check_of_others(estimator: Any, check: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["lc", "cs", "ll", "fs"])
-def test_the_defaults_pass_too(kind: Any) -> None:
-    check_estimator(LearnedContextRegressor(kind=kind))
+@parametrize_with_checks([LearnedContextRegressor()])
+def test_check_of_the_defaults(estimator: Any, check: Any) -> None:
+    check(estimator)
