@@ -9,9 +9,9 @@ from pathlib import Path
 
 from learned_context import metrics
 from pipeline.auditing.checks import AuditCheck
-from pipeline.auditing.project import Project
+from pipeline.auditing.project import AuditedResult, Project
 from pipeline.auditing.rerunning import reruns
-from pipeline.auditing.results import AuditedResult, parts, results
+from pipeline.auditing.results import parts, results
 from pipeline.studies.framework.results import TrainingOutcome
 from pipeline.tables.prepared import Prepared
 
@@ -25,9 +25,8 @@ def tables(project: Project, check: AuditCheck) -> None:
     A table's description holds the SHA-256 of its raw files, which `origins` compares with
     raw/sources.yaml.
     """
-    stages = {f"prepare@{dataset}": dataset for dataset in project.settings.params.datasets}
-    raw = project.root / "raw"
-    here = [place for place, dataset in stages.items() if (raw / dataset).exists()]
+    datasets, raw = project.settings.params.datasets, project.root / "raw"
+    here = [f"prepare@{dataset}" for dataset in datasets if (raw / dataset).exists()]
     reruns(project, check, [place for place in here if place in project.current])
 
 

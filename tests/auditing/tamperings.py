@@ -12,7 +12,7 @@ from pathlib import Path
 
 from learned_context.errors import UserError
 from pipeline.auditing.project import Project
-from pipeline.auditing.seals import seal
+from pipeline.auditing.tracked import seal
 from pipeline.commands import audit
 from pipeline.execution.dvc_adapter.recorded import Records
 from pipeline.files import write_json
