@@ -9,18 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from dvc.dependency.param import ParamsDependency
-from dvc.exceptions import DvcException
 from dvc.fs import LocalFileSystem
 from dvc_data.hashfile.build import build
 from dvc_data.hashfile.db import HashFileDB
 
-from learned_context.errors import UserError
 from pipeline.execution.addresses import PIPELINE_FILE
-from pipeline.execution.dvc_adapter.repository import address, open_repository, relative
+from pipeline.execution.dvc_adapter.repository import (
+    CANNOT_LOAD,
+    address,
+    errors_for_people,
+    open_repository,
+    relative,
+)
 from pipeline.files import read_yaml
 
 Parameter = tuple[str, str]
 """A file and a key in it: `params.yaml`, `seeds.train`."""
+RESTORE = "git checkout -- dvc.yaml dvc.lock results/dvc.yaml results/dvc.lock"
 
 
 @dataclass(frozen=True)
@@ -87,14 +92,9 @@ class Records:
 
     @cached_property
     def _stages(self) -> list[Any]:
-        try:
+        # DVC names the file: `./results/dvc.lock validation failed`.
+        with errors_for_people(CANNOT_LOAD, f"restore its files with `{RESTORE}`"):
             return [stage for stage in self._repo.index.stages if stage.cmd]
-        except DvcException as error:
-            # DVC names the file: `./results/dvc.lock validation failed`.
-            raise UserError(
-                f"DVC cannot load the pipeline: {error}; restore its files with "
-                "`git checkout -- dvc.yaml dvc.lock results/dvc.yaml results/dvc.lock`"
-            ) from error
 
     def _hash_of(self, name: Path | str) -> str | None:
         """The hash that DVC would record for a file or a folder, computed from its bytes."""
