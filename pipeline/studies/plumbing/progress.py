@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 
 from learned_context.training.trainer import Progress
 
@@ -24,15 +23,7 @@ class ProgressLine:
         self._file = Path(name) if name else None
         self._next = 0.0
 
-    def __enter__(self) -> ProgressLine:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         if self._terminal:
             print(file=sys.stderr)
         if self._file:

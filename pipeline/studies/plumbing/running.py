@@ -6,6 +6,7 @@ import platform
 import shutil
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,7 +114,7 @@ def _compute(
         folder = source.networks_path(files, dataset, model)
         return load_network(folder / f"{name}.safetensors", experiment.device)
 
-    with ProgressLine() as progress:
+    with closing(ProgressLine()) as progress:
         experiment = Experiment(
             head=head,
             settings=chosen,
