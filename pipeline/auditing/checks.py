@@ -9,7 +9,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
-from learned_context.errors import UserError
+from learned_context.errors import UserError, printable
 from pipeline.reporting.formatting import plural
 
 SHOWN = 60
@@ -48,10 +48,7 @@ class AuditCheck:
         self.examined += 1
         if not holds:
             # A file's name may hold bytes that are no text, and no page could.
-            texts = (
-                text.encode(errors="backslashreplace").decode() for text in (where, what, look)
-            )
-            self.findings.append(AuditFinding(*texts))
+            self.findings.append(AuditFinding(*map(printable, (where, what, look))))
         return holds
 
     def compare(self, where: str, found: object, expected: object, source: str, look: str) -> None:

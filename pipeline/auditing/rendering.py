@@ -66,11 +66,9 @@ def _comparable(project: Project, check: AuditCheck) -> bool:
 
 def _contents(root: Path) -> dict[str, bytes]:
     """The report's files."""
-    paths = [path for path in (root / "reports").rglob("*") if path.is_file()]
-    names = {path.relative_to(root).as_posix(): path for path in paths}
-    return {
-        name: path.read_bytes() for name, path in names.items() if ".ipynb_checkpoints" not in name
-    }
+    files = [path for path in (root / "reports").rglob("*") if path.is_file()]
+    own = [path for path in files if ".ipynb_checkpoints" not in path.parts]
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in own}
 
 
 def _other_versions(project: Project) -> str:

@@ -17,7 +17,7 @@ from pipeline.auditing.checks import AuditCheck
 from pipeline.auditing.project import CODE, AuditedResult, Project
 from pipeline.checked import Checked
 from pipeline.datasets import sources
-from pipeline.files import code_digest, run_info
+from pipeline.files import Files, code_digest, run_info
 from pipeline.studies.framework.plans import final_plan, search_plan
 from pipeline.studies.framework.results import (
     ROUNDED,
@@ -29,7 +29,7 @@ from pipeline.studies.framework.results import (
 from pipeline.studies.plumbing.basis import Expectation, Expectations
 from pipeline.studies.plumbing.run_info import read_run_info
 from pipeline.studies.tune import SearchRecord
-from pipeline.tables.description import TableDescription, read_description
+from pipeline.tables.description import read_description
 
 
 def results(project: Project, check: AuditCheck | None = None) -> Iterator[AuditedResult]:
@@ -64,26 +64,24 @@ def origins(project: Project, check: AuditCheck) -> None:
 
     for one in results(project, check):
         _compare(check, one.path, one.look, head(one))
-    known = sources.load(project.files.sources)
     for dataset in project.settings.params.datasets:
-        path = project.files.table_info(dataset).relative_to(project.root).as_posix()
+        path = Files().table_info(dataset).as_posix()
         look = f"`git log -p -- {path}`; `dvc repro --force prepare@{dataset}` makes it again"
-        with check.reading(path, look):
-            table = read_description(project.files, dataset)
-            _compare(check, path, look, _of_table(project, known, table))
+        _compare(check, path, look, _of_table(project, dataset))
 
 
-def _of_table(project: Project, known: sources.Sources, table: TableDescription) -> Expectations:
+def _of_table(project: Project, dataset: str) -> Expectations:
     """What a table's description states, and what other files give."""
+    table = read_description(project.files, dataset)
     tasks = table.tasks.values()
     train, test = sum(task.train for task in tasks), sum(task.test for task in tasks)
     yield from _stated(table.rows, "rows.", train=train, test=test)
-    if f"prepare@{table.dataset}" in project.stale:
+    if f"prepare@{dataset}" in project.stale:
         return
-    name = project.settings.dataset(table.dataset).edition
+    name = project.settings.dataset(dataset).edition
     seeds = project.settings.params.seeds.model_dump(include={"data", "split"})
     yield from _stated(table, edition=name, seeds=seeds)
-    edition = known.edition(table.dataset, name)
+    edition = sources.load(project.files.sources).edition(dataset, name)
     yield from _stated(table, comparable=edition.comparable, differs=edition.differs)
     if edition.files:
         hashes = {file.name: file.sha256 or table.raw.get(file.name) for file in edition.files}
@@ -115,12 +113,9 @@ def _expected(one: AuditedResult) -> Expectations:
 
 def _versions(one: AuditedResult) -> Expectations:
     """Those that a run recorded beside its result."""
-    locked = one.project.locked_versions
-    yield Expectation("requirements.lock", bool(locked), True)
-    run = read_run_info(one.project.root / one.path).versions
-    found = {name: run[name].partition("+")[0] for name in run if name in locked}
-    yield Expectation("versions", found, {name: locked[name] for name in found})
-    yield Expectation("versions", bool(found), True)
+    locked, run = one.project.locked_versions, read_run_info(one.project.root / one.path)
+    found = {name: version.partition("+")[0] for name, version in run.versions.items()}
+    yield Expectation("versions", found, {name: locked.get(name) for name in found})
 
 
 def _by_type(one: AuditedResult) -> Expectations:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from learned_context.errors import UserError
-from pipeline.auditing import evidence, records, rendering, rerunning, results, tracked
+from pipeline.auditing import recomputing, records, rendering, results, tracked
 from pipeline.auditing.checks import Audit, AuditCheck, made
 from pipeline.auditing.page import page, text
 from pipeline.auditing.project import Project
@@ -72,13 +72,13 @@ def audit(project: Project, arguments: argparse.Namespace) -> Audit:
 
 
 def checks(project: Project, arguments: argparse.Namespace) -> Iterator[AuditCheck]:
-    again = rerunning.choose(project, arguments.rerun)  # a wrong name is an error at once
+    again = recomputing.choose(project, arguments.rerun)  # a wrong name is an error at once
     wanted = [tracked.commit, records.stages, records.hashes, records.chain, tracked.strays]
     wanted += [results.origins, results.sums, results.expected_settings, tracked.seals]
     wanted += [rendering.prose] if arguments.skip_reports else [rendering.prose, rendering.reports]
-    wanted += [evidence.tables, evidence.leakage]
-    wanted += [partial(evidence.networks, count=arguments.networks)]
-    wanted += [partial(rerunning.reruns, places=again)]
+    wanted += [recomputing.tables, recomputing.leakage]
+    wanted += [partial(recomputing.networks, count=arguments.networks)]
+    wanted += [partial(recomputing.reruns, places=again)]
     for examine in wanted:
         yield made(examine, project)
 

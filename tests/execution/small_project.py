@@ -47,7 +47,7 @@ RUN = {
     "cpu": "AVX2",
     "system": "Linux",
     "python": "3.11",
-    "versions": {},
+    "versions": {"numpy": "2.4.6"},
 }
 # Reads the dependencies, writes one cached output, one in git and the seconds it took.
 STEP = (

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from pipeline import checked
 from pipeline.checked import Checked
@@ -18,7 +21,7 @@ class RunInfo(Checked):
     """Its kind; `none` if the study does not apply, and nothing was computed."""
     system: str
     python: str
-    versions: dict[str, str]
+    versions: Annotated[dict[str, str], Field(min_length=1)]
 
 
 def read_run_info(result: Path) -> RunInfo:

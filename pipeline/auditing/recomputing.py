@@ -1,13 +1,14 @@
-"""Run a stage again in a scratch copy that holds what its lock entry names, and compare."""
+"""Computed again: stages in a scratch copy and, with the data at hand, what else rests on it."""
 
 from __future__ import annotations
 
 import math
 import random
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from learned_context import metrics
 from learned_context.errors import UserError
 from pipeline.auditing.checks import AuditCheck
 from pipeline.auditing.project import AuditedResult, Project, run_in
@@ -15,13 +16,17 @@ from pipeline.auditing.results import parts, results
 from pipeline.datasets.registry import GENERATED
 from pipeline.execution.addresses import file_name, resolve_targets
 from pipeline.files import Files, run_info
+from pipeline.studies.framework.results import TrainingOutcome
 from pipeline.studies.plumbing.run_info import read_run_info
 from pipeline.studies.repeats import RepeatsResult
+from pipeline.tables.prepared import Prepared
 
 VARIES = {"seconds", "cpu_seconds", "profile"}
 """In what a run leaves beside its result, but not in what its bits depend on."""
 OTHER_MACHINE = 0.1
 """Relative difference that other versions may make where no repeats tell how much it is."""
+SAME = 1e-5
+"""Relative difference that another processor makes in a network's error, in single precision."""
 
 
 def choose(project: Project, wanted: Sequence[str]) -> list[str]:
@@ -108,3 +113,73 @@ def _within_spread(check: AuditCheck, result: AuditedResult, copy: Path) -> None
         what = f"is {one:.6g}, now {two:.6g}: further apart than other seeds make it"
         close = math.isclose(one, two, rel_tol=allowed)
         check.expect(close, f"{path}: {where}rmse", what, look)
+
+
+def tables(project: Project, check: AuditCheck) -> None:
+    """The raw files give these tables, to the bit.
+
+    A table's description holds the SHA-256 of its raw files, which `origins` compares with
+    raw/sources.yaml.
+    """
+    datasets, raw = project.settings.params.datasets, project.root / "raw"
+    here = [f"prepare@{dataset}" for dataset in datasets if (raw / dataset).exists()]
+    reruns(project, check, [place for place in here if place in project.current])
+
+
+def leakage(project: Project, check: AuditCheck) -> None:
+    """Every training row that is a test row as well is counted as such."""
+    for dataset, prepared in _tables(project, check):
+        where, look = f"data/{dataset}/table.parquet", f"`dvc repro prepare@{dataset}`"
+        count, rows = leaked_rows(prepared), prepared.info.rows
+        check.compare(where, rows.leaked, count, "the latter are in both parts", look)
+        if count:
+            check.notes.append(f"{dataset}: {count} of {rows.train} training rows are test rows.")
+
+
+def networks(project: Project, check: AuditCheck, count: int) -> None:
+    """The saved networks make the errors that the results state."""
+    tables = dict(_tables(project, check))
+    saved = [one for one in _saved(project) if one[0].dataset in tables]
+    if saved:  # torch: an audit without networks does not need it
+        from learned_context.training.storage import load_network
+    for one, path, part in random.SystemRandom().sample(saved, min(count, len(saved))):
+        where = path.relative_to(project.root).as_posix()
+        look = f"`python -m pipeline audit --rerun {one.place}`"
+        with check.reading(where, look):
+            prepared = tables[one.dataset]
+            rows = prepared.encode(prepared.frame, project.settings.params.categories)
+            test = rows.take(prepared.test_rows())
+            error = metrics.rmse(test.y, load_network(path).predict(test))
+            what = f"makes an error of {error:.7g}; the result states {part.rmse:.7g}"
+            check.expect(math.isclose(error, part.rmse, rel_tol=SAME), where, what, look)
+
+
+def _saved(project: Project) -> Iterator[tuple[AuditedResult, Path, TrainingOutcome]]:
+    """The networks that are here, each with the part of a result that states its error."""
+    for one in results(project):
+        for where, part in parts(one.content):
+            if isinstance(part, TrainingOutcome) and part.of_all_tasks:
+                path = one.study.networks_path(project.files, one.dataset, one.model)
+                if where:
+                    path /= f"{where.split('.')[1]}.safetensors"
+                if path.exists():
+                    yield one, path, part
+
+
+def _tables(project: Project, check: AuditCheck) -> Iterator[tuple[str, Prepared]]:
+    """The tables that are here, by dataset."""
+    files = project.files
+    for dataset in project.settings.params.datasets:
+        if files.table(dataset).exists():
+            with check.reading(f"data/{dataset}", f"`dvc repro --force prepare@{dataset}`"):
+                yield dataset, Prepared.read(files, dataset)
+
+
+def leaked_rows(prepared: Prepared) -> int:
+    """Training rows with a test row's task, features and, to a millionth, target."""
+    keys = ["task", *prepared.features]
+    frame = prepared.frame[[*keys, "target", "part"]].reset_index(names="row")
+    train, test = (frame[frame["part"] == part] for part in ("train", "test"))
+    pairs = train.merge(test, on=keys, suffixes=("", "_tested"))
+    apart = (pairs["target"] - pairs["target_tested"]).abs()
+    return int(pairs.loc[apart <= 1e-6 * frame["target"].std(ddof=0), "row"].nunique())
