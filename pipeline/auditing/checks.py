@@ -14,6 +14,7 @@ from pipeline.reporting.formatting import plural
 
 SHOWN = 60
 """Characters of a value that are shown whole; of a longer one, the part that differs."""
+ABSENT = "nothing"
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,9 @@ def difference(found: Any, expected: Any) -> str:
         found, expected = dict(enumerate(found)), dict(enumerate(expected))
     if isinstance(found, dict) and isinstance(expected, dict):
         keys = {**expected, **found}
-        key = next(key for key in keys if found.get(key) != expected.get(key))
-        deeper = difference(found.get(key), expected.get(key))
+        pairs = {key: (found.get(key, ABSENT), expected.get(key, ABSENT)) for key in keys}
+        key = next(key for key, (one, other) in pairs.items() if one != other)
+        deeper = difference(*pairs[key])
         return f"at {key}.{deeper[3:]}" if deeper.startswith("at ") else f"at {key}: {deeper}"
     one, other = repr(found), repr(expected)
     if max(len(one), len(other)) <= SHOWN:

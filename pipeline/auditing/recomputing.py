@@ -101,9 +101,9 @@ def _within_spread(check: AuditCheck, result: AuditedResult, copy: Path) -> None
         for content in (result.content, result.study.read(Files(copy), *of))
     )
     allowed = OTHER_MACHINE
-    for one in results(result.project):
-        repeats = one.content
-        if (one.dataset, one.model) == of and isinstance(repeats, RepeatsResult):
+    for other in results(result.project):
+        repeats = other.content
+        if (other.dataset, other.model) == of and isinstance(repeats, RepeatsResult):
             allowed = max(allowed, repeats.max / repeats.min - 1)
     path = result.path
     check.notes.append(f"{path}: other code, versions or processor; {allowed:.0%} is allowed.")

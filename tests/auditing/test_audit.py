@@ -414,7 +414,8 @@ def test_hashes_are_those_of_dvc(audited):
     [
         (3, 4, "3, not 4"),
         ({"a": [1, 2]}, {"a": [1, 3]}, "at a.1: 2, not 3"),
-        ([1], [1, 2], "at 1: None, not 2"),
+        ([1], [1, 2], "at 1: 'nothing', not 2"),
+        ({}, {"a": None}, "at a: 'nothing', not None"),
         ("x" * 99 + "1", "x" * 99 + "2", 'from character 100 on "1\'", not "2\'"'),
     ],
 )
