@@ -119,7 +119,7 @@ def leave_out_the_worst_task_and_forge_the_hash(clone: Clone) -> None:
 
 
 def swap_two_models_and_forge_the_hashes(clone: Clone) -> None:
-    one, other = clone.result("sizes", "cs"), clone.result("sizes", "ll")
+    one, other = clone.result("sizes", "cs"), clone.result("sizes", "lc")
     first, second = one.read_bytes(), other.read_bytes()
     one.write_bytes(second)
     other.write_bytes(first)
