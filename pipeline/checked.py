@@ -6,6 +6,7 @@ the field. Writing goes through the same type, so that writer and reader cannot 
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sized
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -37,10 +38,21 @@ def parse(path: Path, content: object, kind: type[C], remedy: str) -> C:
     try:
         return kind.model_validate(content)
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the whole file"
-        problem = first["msg"].removeprefix("Value error, ")
-        raise UserError(f"{path}: {where}: {problem[0].lower()}{problem[1:]}; {remedy}") from None
+        raise UserError(f"{path}: {explain(error)}; {remedy}") from None
+
+
+def explain(error: ValidationError) -> str:
+    """One line: the first field that is not valid, what is wrong with it, what is valid."""
+    detail = error.errors(include_url=False)[0]
+    steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in detail["loc"]]
+    where = "".join(steps).lstrip(".")
+    message = detail["msg"].removeprefix("Value error, ")
+    if detail["type"] == "missing":
+        message = "missing"
+    elif detail["type"] != "value_error":
+        shown = reprlib.repr(detail["input"])  # never long, whatever aliases the file holds
+        message = f"{shown} is not valid; {message[0].lower()}{message[1:]}"
+    return f"{where}: {message}" if where else message
 
 
 def read(path: Path, kind: type[C], remedy: str) -> C:

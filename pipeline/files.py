@@ -78,6 +78,20 @@ class Files:
         return self.root.joinpath("scratch", *parts)
 
 
+BY_PEOPLE = (
+    "reports/notebooks/*.ipynb",
+    "reports/paper.yaml",
+    "results/benchmarks/*.json",
+    "results/dvc.yaml",
+)
+
+
+def by_people(root: Path) -> set[str]:
+    """The files below results/ and reports/ that no stage writes."""
+    found = (path for pattern in BY_PEOPLE for path in root.glob(pattern))
+    return {path.relative_to(root).as_posix() for path in found}
+
+
 def run_info(result: Path) -> Path:
     """Where the seconds, versions and device of the run that wrote `result` stand."""
     return result.with_suffix(".run.json")

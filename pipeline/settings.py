@@ -5,15 +5,14 @@ A mistake becomes one line that names the file, the key and what is valid.
 
 from __future__ import annotations
 
-import reprlib
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from learned_context.errors import UserError
 from learned_context.networks.registry import ARCHITECTURES
+from pipeline.checked import explain
 from pipeline.files import Files, read_yaml
 
 # Numbers are strict: `true` or "1" is none.
@@ -132,15 +131,16 @@ class Budget(Section):
     batches: Positive
 
 
-Budgets = Annotated[tuple[Budget, ...], Field(min_length=1)]
-
-
-def _check_budgets(budgets: tuple[Budget, ...]) -> None:
+def _rising(budgets: tuple[Budget, ...]) -> tuple[Budget, ...]:
     limits = [budget.rows_below for budget in budgets]
     if limits[-1] is not None or None in limits[:-1]:
-        raise ValueError("budget: the last entry, and no other, has no rows_below")
+        raise ValueError("the last entry, and no other, has no rows_below")
     if limits[:-1] != sorted(set(limits[:-1])):  # type: ignore[type-var]
-        raise ValueError("budget: the entries' rows_below must rise")
+        raise ValueError("the entries' rows_below must rise")
+    return budgets
+
+
+Budgets = Annotated[tuple[Budget, ...], Field(min_length=1), AfterValidator(_rising)]
 
 
 class Search(Section):
@@ -153,11 +153,6 @@ class Search(Section):
     """How many in a row must not diverge, or the best finalist's rate is lowered."""
     budget: Budgets
 
-    @model_validator(mode="after")
-    def _checked(self) -> Search:
-        _check_budgets(self.budget)
-        return self
-
 
 class Train(Section):
     budget: Budgets
@@ -166,11 +161,6 @@ class Train(Section):
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
     precision: Literal["highest", "high"]
     """Of float32 products on a GPU: high allows TF32."""
-
-    @model_validator(mode="after")
-    def _checked(self) -> Train:
-        _check_budgets(self.budget)
-        return self
 
 
 class Lipo(Section):
@@ -295,7 +285,7 @@ def load(files: Files, profile_name: str | None = None) -> Settings:
     try:
         return Settings(params=params, profile=profile)
     except ValidationError as error:
-        raise UserError(f"{files.params}: {_explain(error.errors()[0])}") from error
+        raise UserError(f"{files.params}: {explain(error)}") from error
 
 
 S = TypeVar("S", bound=Section)
@@ -308,18 +298,4 @@ def load_section(path: Path, kind: type[S]) -> S:
     try:
         return kind.model_validate(content)
     except ValidationError as error:
-        raise UserError(f"{path}: {_explain(error.errors()[0])}") from error
-
-
-def _explain(detail: ErrorDetails) -> str:
-    """One line: the key, what is wrong with it, what is valid."""
-    where = "".join(
-        f"[{part}]" if isinstance(part, int) else f".{part}" for part in detail["loc"]
-    ).lstrip(".")
-    if detail["type"] == "missing":
-        return f"{where}: missing"
-    message = detail["msg"].removeprefix("Value error, ")
-    if detail["type"] == "value_error":
-        return f"{where}: {message}" if where else message
-    shown = reprlib.repr(detail["input"])  # never long, whatever aliases the file holds
-    return f"{where}: {shown} is not valid; {message[0].lower()}{message[1:]}"
+        raise UserError(f"{path}: {explain(error)}") from error

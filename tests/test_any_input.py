@@ -179,4 +179,7 @@ def test_an_error_is_one_line_whatever_name_it_quotes(tmp_path):
     path = tmp_path / "result.json"
     with pytest.raises(UserError) as caught:
         checked.parse(path, {"a\nb\x1b": 1}, checked.Checked, "restore it")
-    assert str(caught.value) == f"{path}: a\\nb\\x1b: extra inputs are not permitted; restore it"
+    assert (
+        str(caught.value)
+        == f"{path}: a\\nb\\x1b: 1 is not valid; extra inputs are not permitted; restore it"
+    )

@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 DISTRIBUTIONS = {
     "dlib": "dlib-bin",
-    "dvc_data": "dvc",
+    "dvc_data": "dvc-data",
     "pydantic_core": "pydantic",
     "ruamel": "ruamel.yaml",
     "sklearn": "scikit-learn",

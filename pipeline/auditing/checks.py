@@ -9,10 +9,12 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
-from learned_context.errors import UserError
+from learned_context.errors import UserError, printable
+from pipeline.reporting.formatting import plural
 
 SHOWN = 60
 """Characters of a value that are shown whole; of a longer one, the part that differs."""
+ABSENT = "nothing"
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,7 @@ class AuditCheck:
         self.examined += 1
         if not holds:
             # A file's name may hold bytes that are no text, and no page could.
-            texts = (
-                text.encode(errors="backslashreplace").decode() for text in (where, what, look)
-            )
-            self.findings.append(AuditFinding(*texts))
+            self.findings.append(AuditFinding(*map(printable, (where, what, look))))
         return holds
 
     def compare(self, where: str, found: object, expected: object, source: str, look: str) -> None:
@@ -81,19 +80,19 @@ def made(examine: Callable[..., None], project: Any) -> AuditCheck:
 
 def difference(found: Any, expected: Any) -> str:
     """The first place where two values differ, with what is there: `at budget.0: 3, not 4`."""
+    if isinstance(found, list | tuple) and isinstance(expected, list | tuple):
+        found, expected = dict(enumerate(found)), dict(enumerate(expected))
     if isinstance(found, dict) and isinstance(expected, dict):
-        pairs = [(key, found.get(key), expected.get(key)) for key in {**expected, **found}]
-    elif isinstance(found, list | tuple) and isinstance(expected, list | tuple):
-        pairs = [(key, *pair) for key, pair in enumerate(zip_longest(found, expected))]
-    else:
-        one, other = repr(found), repr(expected)
-        if max(len(one), len(other)) <= SHOWN:
-            return f"{one}, not {other}"
-        same = next(n for n, (a, b) in enumerate(zip_longest(one, other)) if a != b)
-        return f"from character {same} on {one[same:][:SHOWN]!r}, not {other[same:][:SHOWN]!r}"
-    key, *values = next(pair for pair in pairs if pair[1] != pair[2])
-    deeper = difference(*values)
-    return f"at {key}.{deeper[3:]}" if deeper.startswith("at ") else f"at {key}: {deeper}"
+        keys = {**expected, **found}
+        pairs = {key: (found.get(key, ABSENT), expected.get(key, ABSENT)) for key in keys}
+        key = next(key for key, (one, other) in pairs.items() if one != other)
+        deeper = difference(*pairs[key])
+        return f"at {key}.{deeper[3:]}" if deeper.startswith("at ") else f"at {key}: {deeper}"
+    one, other = repr(found), repr(expected)
+    if max(len(one), len(other)) <= SHOWN:
+        return f"{one}, not {other}"
+    same = next(n for n, (a, b) in enumerate(zip_longest(one, other)) if a != b)
+    return f"from character {same} on {one[same:][:SHOWN]!r}, not {other[same:][:SHOWN]!r}"
 
 
 @dataclass(frozen=True)
@@ -114,13 +113,14 @@ class Audit:
     @property
     def staleness(self) -> str:
         """One sentence about the stages that `dvc repro` would run again; empty without any."""
-        count, verb = len(self.stale), "stage was" if len(self.stale) == 1 else "stages were"
-        what = f"STALE: {count} {verb} made by other code; `dvc repro` runs them again."
-        return what if self.stale else ""
+        if not self.stale:
+            return ""
+        stages = plural(len(self.stale), "stage was", "stages were")
+        return f"STALE: {stages} made by other code; `dvc repro` runs them again."
 
     def summary(self) -> str:
         examined = sum(check.examined for check in self.checks)
-        verdict = f"{self.found} finding{'s' * (self.found > 1)}" if self.found else "nothing found"
+        verdict = plural(self.found, "finding") if self.found else "nothing found"
         ran = sum(check.examined > 0 for check in self.checks)
         return f"{ran} checks, {examined} places: {verdict}. {self.staleness}".strip()
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from importlib.resources import files as package_files
 
 from pipeline.auditing.checks import Audit
 from pipeline.execution.addresses import kind
 from pipeline.reporting.blocks import ENVIRONMENT
 
-SHOWN = {"page": 200, "text": 10}
-"""Findings of one check; the JSON has them all."""
+SHOWN = 10
+"""Findings of one check on a terminal; the page has more of them, the JSON all."""
 
 
 def page(audit: Audit) -> str:
     template = package_files("pipeline.auditing").joinpath("page.html").read_text("utf-8")
-    return ENVIRONMENT.from_string(template).render(
-        audit=audit, stale=kinds(audit), shown=SHOWN["page"]
-    )
+    return ENVIRONMENT.from_string(template).render(audit=audit, stale=kinds(audit))
 
 
 def text(audit: Audit) -> str:
@@ -38,7 +35,6 @@ def kinds(audit: Audit) -> list[tuple[str, str]]:
     return [(f"{what} ({count})", why) for (what, why), count in found.items()]
 
 
-def _first(lines: Sequence[str]) -> Iterator[str]:
-    yield from (f"{'':13}{line}" for line in lines[: SHOWN["text"]])
-    if len(lines) > SHOWN["text"]:
-        yield f"{'':13}and {len(lines) - SHOWN['text']} more"
+def _first(lines: list[str]) -> list[str]:
+    more = [f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
+    return [f"{'':13}{line}" for line in [*lines[:SHOWN], *more]]

@@ -10,7 +10,7 @@ AGAIN = "`dvc repro {}` runs it again"
 
 def stages(project: Project, check: AuditCheck) -> None:
     """dvc.yaml has the stages of the studies, and they ran with today's parameters."""
-    for place in project.study_stages:
+    for place in project.results:
         look = "`python -m pipeline dvc --write` brings dvc.yaml up to date"
         known = place in project.records.stages
         check.expect(known, place, "a study declares this stage; dvc.yaml lacks it", look)
@@ -23,34 +23,21 @@ def stages(project: Project, check: AuditCheck) -> None:
 
 
 def hashes(project: Project, check: AuditCheck) -> None:
-    """Every file that is here has the hash that the lock files record for it."""
-    absent, recorded_stages = 0, project.records.stages
-    made = {place: stage.outs for place, stage in recorded_stages.items()}
-    made |= project.records.undefined
-    in_git = {path for stage in recorded_stages.values() for path in stage.in_git}
-    for place, outs in made.items():
-        for path, recorded in outs.items():
-            here = (project.root / path).exists()
-            if recorded is None or (not here and path not in in_git):
-                absent += not here
-                continue
-            look = f"`git checkout -- {path}` undoes an edit, `git log -p -- {path}` shows more"
-            if path not in in_git:
-                look = AGAIN.format(place)
-                if project.records.in_cache(recorded):
-                    look = f"`dvc checkout {path}` takes it from the cache; {look}"
-            found = project.records.hash_of(project.root / path) if here else "missing"
-            check.compare(path, found, recorded, f"{place} wrote the latter", look)
-    inputs = {
-        (path, recorded): place
-        for place, stage in project.current.items()
-        for path, recorded in stage.deps.items()
-        if recorded and not any(path in outs for outs in made.values())
-    }
-    for (path, recorded), place in inputs.items():
-        found = project.records.hash_of(project.root / path)
-        look = f"`git log -p -- {path}` shows the change; " + AGAIN.format(place)
-        check.compare(path, found, recorded, f"{place} read the latter", look)
+    """Every output that is here has the hash that the lock files record for it."""
+    records, absent = project.records, 0
+    in_git = {path for stage in records.stages.values() for path in stage.in_git}
+    for path, (place, recorded) in records.written.items():
+        here = (project.root / path).exists()
+        if not here and path not in in_git:
+            absent += 1
+            continue
+        look = f"`git checkout -- {path}` undoes an edit, `git log -p -- {path}` shows more"
+        if path not in in_git:
+            look = AGAIN.format(place)
+            if records.in_cache(recorded):
+                look = f"`dvc checkout {path}` takes it from the cache; {look}"
+        found = records.hash_of(path) if here else "missing"
+        check.compare(path, found, recorded, f"{place} wrote the latter", look)
     if absent:
         check.notes.append(
             f"{absent} outputs are not here, as in a clone without data (raw files, tables, "
@@ -59,15 +46,16 @@ def hashes(project: Project, check: AuditCheck) -> None:
 
 
 def chain(project: Project, check: AuditCheck) -> None:
-    """What one stage wrote is what the next one read: also for files that are not here."""
-    written = {
-        path: (place, recorded)
-        for place, stage in project.records.stages.items()
-        for path, recorded in stage.outs.items()
+    """What a stage read is what another one wrote, here or not, or else the file that is here."""
+    records = project.records
+    read = {
+        (path, recorded): place
+        for place, stage in project.current.items()
+        for path, recorded in stage.deps.items()
+        if recorded
     }
-    for place, stage in project.current.items():
-        for path, recorded in stage.deps.items():
-            if path in written:
-                source, expected = written[path]
-                what = f"{source} wrote the latter, {place} read the former"
-                check.compare(path, recorded, expected, what, AGAIN.format(place))
+    for (path, recorded), place in read.items():
+        maker, expected = records.written.get(path) or ("the file here", records.hash_of(path))
+        look = f"`git log -p -- {path}` shows a change; {AGAIN.format(place)}"
+        what = f"{place} read the former; the latter is that of {maker}"
+        check.compare(path, recorded, expected, what, look)

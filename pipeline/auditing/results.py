@@ -8,93 +8,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from learned_context.errors import UserError
 from pipeline.auditing.checks import AuditCheck
-from pipeline.auditing.project import CODE, Project
+from pipeline.auditing.project import CODE, AuditedResult, Project
 from pipeline.checked import Checked
 from pipeline.datasets import sources
-from pipeline.files import code_digest, read_json, run_info
-from pipeline.studies import STUDIES
+from pipeline.files import Files, code_digest, run_info
 from pipeline.studies.framework.plans import final_plan, search_plan
 from pipeline.studies.framework.results import (
     ROUNDED,
     DoesNotApply,
     PartRows,
     Scored,
-    StudyResult,
     TrainingOutcome,
 )
-from pipeline.studies.plumbing.basis import Basis, Expectation, Expectations
-from pipeline.studies.plumbing.running import read_inputs
-from pipeline.studies.plumbing.study import Study
+from pipeline.studies.plumbing.basis import Expectation, Expectations
+from pipeline.studies.plumbing.run_info import read_run_info
 from pipeline.studies.tune import SearchRecord
-from pipeline.tables.description import TableDescription, read_description
-
-
-@dataclass(frozen=True)
-class AuditedResult:
-    """One stage's result, with what it follows from."""
-
-    project: Project
-    place: str
-    study: Study[Any]
-    dataset: str
-    model: str
-
-    @property
-    def path(self) -> str:
-        path = self.study.path(self.project.files, self.dataset, self.model)
-        return path.relative_to(self.project.root).as_posix()
-
-    @property
-    def look(self) -> str:
-        rerun = f"`python -m pipeline audit --rerun {self.place}` recomputes it"
-        return f"`git log -p -- {self.path}` shows when it changed; {rerun}"
-
-    @property
-    def stale(self) -> bool:
-        return self.place in self.project.stale
-
-    @cached_property
-    def content(self) -> StudyResult:
-        return self.study.read(self.project.files, self.dataset, self.model)
-
-    @cached_property
-    def basis(self) -> Basis:
-        files, settings = self.project.files, self.project.settings
-        inputs = read_inputs(self.study, files, settings, self.dataset, self.model)
-        return Basis(settings, self.table, inputs)
-
-    @cached_property
-    def table(self) -> TableDescription:
-        return read_description(self.project.files, self.dataset)
-
-
-@cache
-def _all(project: Project) -> list[AuditedResult]:
-    """Each is read once for all checks."""
-    return [
-        AuditedResult(project, place, STUDIES[name], dataset, model)
-        for place, (name, dataset, model) in project.study_stages.items()
-        if place in project.records.stages
-    ]
+from pipeline.tables.description import read_description
 
 
 def results(project: Project, check: AuditCheck | None = None) -> Iterator[AuditedResult]:
     """Every result that is here and can be read; the others are reported to `check`."""
-    for one in _all(project):
-        if not (project.root / one.path).exists():
-            continue  # a stage that never ran, or a finding of the hashes
+    for place, one in project.results.items():
+        if place not in project.records.stages or not (project.root / one.path).exists():
+            continue  # a finding of the stages, or of the hashes
         try:
             _ = one.content
         except UserError as error:
             if check and one.stale:
-                project.stale[one.place] += "; its result has another shape now"
+                project.stale[place] += "; its result has another shape now"
             elif check:
                 check.expect(False, one.path, str(error), one.look)
             continue
@@ -106,46 +53,39 @@ def origins(project: Project, check: AuditCheck) -> None:
     digest = cache(lambda code: code_digest(project.root, code))
 
     def head(one: AuditedResult) -> Expectations:
-        content = one.content
-        yield Expectation("study", content.study, one.study.name)
-        yield Expectation("dataset", content.dataset, one.dataset)
-        yield Expectation("model", content.model, one.model or None)
-        yield Expectation("data", content.data, one.table.content_sha256)
+        yield from _stated(one.content, study=one.study.name, dataset=one.dataset)
+        yield from _stated(one.content, model=one.model or None, data=one.table.content_sha256)
         if not one.stale:
-            edition = project.settings.dataset(one.dataset).edition
-            yield Expectation("edition", content.edition, edition)
-            yield Expectation("profile", content.profile, project.settings.params.profile)
             deps = project.records.stages[one.place].deps
-            code = tuple(path for path in deps if path.startswith(CODE))
-            yield Expectation("code", content.code, digest(code))
+            code = digest(tuple(path for path in deps if path.startswith(CODE)))
+            yield from _stated(one.content, profile=project.settings.params.profile, code=code)
+            edition = project.settings.dataset(one.dataset).edition
+            yield from _stated(one.content, edition=edition)
 
     for one in results(project, check):
         _compare(check, one.path, one.look, head(one))
-    known = sources.load(project.files.sources)
     for dataset in project.settings.params.datasets:
-        path = project.files.table_info(dataset).relative_to(project.root).as_posix()
+        path = Files().table_info(dataset).as_posix()
         look = f"`git log -p -- {path}`; `dvc repro --force prepare@{dataset}` makes it again"
-        with check.reading(path, look):
-            table = read_description(project.files, dataset)
-            _compare(check, path, look, _of_table(project, known, table))
+        _compare(check, path, look, _of_table(project, dataset))
 
 
-def _of_table(project: Project, known: sources.Sources, table: TableDescription) -> Expectations:
+def _of_table(project: Project, dataset: str) -> Expectations:
     """What a table's description states, and what other files give."""
-    for part in ("train", "test"):
-        total = sum(getattr(task, part) for task in table.tasks.values())
-        yield Expectation(f"rows.{part}", getattr(table.rows, part), total)
-    if f"prepare@{table.dataset}" in project.stale:
+    table = read_description(project.files, dataset)
+    tasks = table.tasks.values()
+    train, test = sum(task.train for task in tasks), sum(task.test for task in tasks)
+    yield from _stated(table.rows, "rows.", train=train, test=test)
+    if f"prepare@{dataset}" in project.stale:
         return
-    seeds, name = project.settings.params.seeds, project.settings.dataset(table.dataset).edition
-    yield Expectation("edition", table.edition, name)
-    yield Expectation("seeds", table.seeds, {key: getattr(seeds, key) for key in table.seeds})
-    edition = known.edition(table.dataset, name)
-    yield Expectation("comparable", table.comparable, edition.comparable)
-    yield Expectation("differs", table.differs, edition.differs)
+    name = project.settings.dataset(dataset).edition
+    seeds = project.settings.params.seeds.model_dump(include={"data", "split"})
+    yield from _stated(table, edition=name, seeds=seeds)
+    edition = sources.load(project.files.sources).edition(dataset, name)
+    yield from _stated(table, comparable=edition.comparable, differs=edition.differs)
     if edition.files:
         hashes = {file.name: file.sha256 or table.raw.get(file.name) for file in edition.files}
-        yield Expectation("raw", table.raw, hashes)
+        yield from _stated(table, raw=hashes)
 
 
 def expected_settings(project: Project, check: AuditCheck) -> None:
@@ -155,7 +95,7 @@ def expected_settings(project: Project, check: AuditCheck) -> None:
             _compare(check, one.path, one.look, _expected(one))
         path = run_info(Path(one.path)).as_posix()
         look = f"run it with the locked versions: `dvc repro --force {one.place}`"
-        _compare(check, path, look, _versions(project, path))
+        _compare(check, path, look, _versions(one))
 
 
 def _expected(one: AuditedResult) -> Expectations:
@@ -171,37 +111,40 @@ def _expected(one: AuditedResult) -> Expectations:
                 yield Expectation(where + name, "not stated", rule)
 
 
-def _versions(project: Project, path: str) -> Expectations:
+def _versions(one: AuditedResult) -> Expectations:
     """Those that a run recorded beside its result."""
-    locked = project.locked_versions
-    yield Expectation("requirements.lock", bool(locked), True)
-    run = read_json(project.root / path)["versions"].items()
-    found = {name: version.partition("+")[0] for name, version in run if name in locked}
-    yield Expectation("versions", found, {name: locked[name] for name in found})
-    yield Expectation("versions", bool(found), True)
+    locked, run = one.project.locked_versions, read_run_info(one.project.root / one.path)
+    found = {name: version.partition("+")[0] for name, version in run.versions.items()}
+    yield Expectation("versions", found, {name: locked.get(name) for name in found})
 
 
 def _by_type(one: AuditedResult) -> Expectations:
     """What every result that has such a part must hold."""
-    settings, table = one.project.settings, one.table
+    settings = one.project.settings
+    search = settings.profile.search
     stops = any(isinstance(read, DoesNotApply) for read in one.basis.inputs.values())
     excluded = stops or bool(one.study.reason_against(one.model))
     yield Expectation("does_not_apply", isinstance(one.content, DoesNotApply), excluded)
     for where, part in parts(one.content):
         if isinstance(part, SearchRecord):
-            yield Expectation(f"{where}plan", part.plan, search_plan(settings, part.rows.fit))
-            count = settings.profile.search.evaluations
-            yield Expectation(f"{where}evaluations", len(part.evaluations), count)
             held = sum(not trial.diverged for trial in part.evaluations)
-            finals, most = len(part.finalists or ()), min(settings.profile.search.finalists, held)
+            finals, most = len(part.finalists or ()), min(search.finalists, held)
+            in_full = final_plan(settings, part.rows.fit + part.rows.validation) if finals else None
+            plan = search_plan(settings, part.rows.fit)
+            yield from _stated(part, where, plan=plan, final_plan=in_full)
+            yield Expectation(f"{where}evaluations", len(part.evaluations), search.evaluations)
             # Trials that lie close together are one candidate, so there may be fewer.
             yield Expectation(f"{where}finalists", finals, max(min(finals, most), most > 0))
-            in_full = final_plan(settings, part.rows.fit + part.rows.validation) if finals else None
-            yield Expectation(f"{where}final_plan", part.final_plan, in_full)
         elif isinstance(rows := getattr(part, "rows", None), PartRows):
-            yield Expectation(f"{where}rows.test", rows.test, table.rows.test)
+            yield from _stated(rows, f"{where}rows.", test=one.table.rows.test)
             if hasattr(part, "plan"):
-                yield Expectation(f"{where}plan", part.plan, final_plan(settings, rows.train))
+                yield from _stated(part, where, plan=final_plan(settings, rows.train))
+
+
+def _stated(part: Checked, where: str = "", **expected: Any) -> Expectations:
+    """The fields of a part of a result, by their names."""
+    for name, value in expected.items():
+        yield Expectation(where + name, getattr(part, name), value)
 
 
 def sums(project: Project, check: AuditCheck) -> None:

@@ -1,23 +1,28 @@
-"""What git says: the files are those of the commit, and each of them belongs to something."""
+"""The files themselves: those of the commit, each of them known, and as they were sealed."""
 
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import subprocess
 from pathlib import Path
 
 from pipeline.auditing.checks import AuditCheck
-from pipeline.auditing.project import SEAL, Project
+from pipeline.auditing.project import Project
+from pipeline.files import by_people, read_text, sha256, write_text
 
 COMPILED = ("*.pyc", "*.pyo", "*.so", "*.pth", "*__pycache__/*", "*.ipynb_checkpoints/*")
 """Python would run some of these instead of the source beside them; nobody looks at the others."""
-BY_PEOPLE = re.compile(
-    r"(results/)?dvc\.(yaml|lock)|.*/\.gitignore|reports/paper\.yaml|reports/notebooks/\w+\.ipynb"
-    rf"|results/benchmarks/\w+\.json|{SEAL}"
+SEAL = "results/SHA256SUMS"
+SEALED = (
+    "dvc.lock",  # with the hashes of networks that a clone lacks
+    "results/dvc.lock",
+    "results/*/*/*.run.json",
+    "results/benchmarks/*",
+    "reports/notebooks/*.ipynb",
 )
-"""Files below results/ and reports/ that no stage writes."""
+"""What no stage makes again: DVC knows the benchmarks and the pages' notebooks as inputs alone,
+and the others not at all."""
 
 
 def commit(project: Project, check: AuditCheck) -> None:
@@ -38,24 +43,49 @@ def commit(project: Project, check: AuditCheck) -> None:
 
 def strays(project: Project, check: AuditCheck) -> None:
     """Every file below results/ and reports/ is a stage's output, or is known to be a person's."""
-    outs = {path for stage in project.records.stages.values() for path in stage.outs}
-    folders = ("results", "reports")
-    listed = _git(project, "ls-files", "--cached", "--others", "--exclude-standard", *folders)
+    owned = {path for stage in project.records.stages.values() for path in stage.outs}
+    owned |= by_people(project.root) | {"results/dvc.lock", SEAL}
+    listed = _git(project, "ls-files", "-co", "--exclude-standard", "results", "reports")
     for path in sorted({*listed}):
-        file = project.root / path
-        result = re.sub(r"\.run\.json$", ".json", path)  # a result's time and machine
+        file, name = project.root / path, shlex.quote(path)
+        result = path.replace(".run.json", ".json")  # it stands beside its result
         owners = {result, *(parent.as_posix() for parent in Path(path).parents)}
-        name = shlex.quote(path)
         look = f"`git log -- {name}` shows where it came from; delete it if it is a leftover"
-        known = bool(owners & outs) or BY_PEOPLE.fullmatch(path) is not None
+        known = bool(owners & owned) or not file.exists()
         check.expect(known, path, "belongs to no stage", look)
         target = os.path.realpath(file) if file.is_symlink() else ""
         look = f"no stage writes links; `git log -p -- {name}`"
         check.expect(not target, path, f"is a link to {target}, not a file", look)
     for path in _git(project, "ls-files", *COMPILED):
-        check.expect(
-            False, path, "is in git where nobody looks for it", f"`git rm {shlex.quote(path)}`"
-        )
+        look = f"`git rm {shlex.quote(path)}`"
+        check.expect(False, path, "is in git where nobody looks for it", look)
+
+
+def seals(project: Project, check: AuditCheck) -> None:
+    """The files that no stage makes again, DVC's lock files included, are as they were sealed."""
+    path = project.root / SEAL
+    listed = read_text(path).splitlines() if path.exists() else []
+    actual = _sealed(project)
+    names = {line.partition("  ")[2] for line in listed}
+    for name in sorted({*names, *actual}):
+        lines = [line for line in listed if line.endswith(f"  {name}")]
+        what = "is not the file that was sealed" if lines else "was never sealed"
+        look = f"`git log -p {name}`; after your own run, `python -m pipeline audit --seal`"
+        check.expect(lines == [actual.get(name)], name, what, look)
+
+
+def seal(project: Project) -> Path:
+    path = project.root / SEAL
+    lines = _sealed(project)
+    write_text(path, "".join(f"{lines[name]}\n" for name in sorted(lines)))
+    return path
+
+
+def _sealed(project: Project) -> dict[str, str]:
+    """The lines of the seal, by the names of the files."""
+    found = [path for pattern in SEALED for path in project.root.glob(pattern) if path.is_file()]
+    names = {path.relative_to(project.root).as_posix(): path for path in found}
+    return {name: f"{sha256(path)}  {name}" for name, path in names.items()}
 
 
 def _git(project: Project, *words: str) -> list[str]:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from learned_context.errors import UserError
-from pipeline.auditing import evidence, records, rendering, rerunning, results, seals, tracked
+from pipeline.auditing import recomputing, records, rendering, results, tracked
 from pipeline.auditing.checks import Audit, AuditCheck, made
 from pipeline.auditing.page import page, text
 from pipeline.auditing.project import Project
@@ -42,14 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seal",
         action="store_true",
-        help="after your own run: list the hashes of the files that DVC does not watch, and end",
+        help="after your own run: list the hashes of the files that no stage makes again, and end",
     )
 
 
 def run(arguments: argparse.Namespace) -> None:
     project = Project(Path(), _say)
     if arguments.seal:
-        print(f"{seals.seal(project).relative_to(project.root)}: written")
+        print(f"{tracked.seal(project).relative_to(project.root)}: written")
         return
     for name in ("audit.json", "audit.html"):  # an audit that ends early leaves no old verdict
         (project.scratch / name).unlink(missing_ok=True)
@@ -72,13 +72,13 @@ def audit(project: Project, arguments: argparse.Namespace) -> Audit:
 
 
 def checks(project: Project, arguments: argparse.Namespace) -> Iterator[AuditCheck]:
-    again = rerunning.choose(project, arguments.rerun)  # a wrong name is an error at once
+    again = recomputing.choose(project, arguments.rerun)  # a wrong name is an error at once
     wanted = [tracked.commit, records.stages, records.hashes, records.chain, tracked.strays]
-    wanted += [results.origins, results.sums, results.expected_settings, seals.seals]
+    wanted += [results.origins, results.sums, results.expected_settings, tracked.seals]
     wanted += [rendering.prose] if arguments.skip_reports else [rendering.prose, rendering.reports]
-    wanted += [evidence.tables, evidence.leakage]
-    wanted += [partial(evidence.networks, count=arguments.networks)]
-    wanted += [partial(rerunning.reruns, places=again)]
+    wanted += [recomputing.tables, recomputing.leakage]
+    wanted += [partial(recomputing.networks, count=arguments.networks)]
+    wanted += [partial(recomputing.reruns, places=again)]
     for examine in wanted:
         yield made(examine, project)
 

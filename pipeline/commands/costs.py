@@ -9,32 +9,27 @@ from pipeline import settings
 from pipeline.commands.validate import load_valid
 from pipeline.datasets import sources
 from pipeline.execution.addresses import kind, short_name
-from pipeline.execution.estimates import UNKNOWN, ProfileCosts
+from pipeline.execution.estimates import ProfileCosts
 from pipeline.files import Files
 from pipeline.settings import Settings
 from pipeline.studies import STUDIES
 from pipeline.studies.plumbing.costs import GPU, START, THREAD, Speed, Work
 from pipeline.studies.plumbing.study import BASE_ONLY
 
-OTHER_STAGES = ("validate", "download", "prepare", "check", "report")
-
 
 def profile_costs(root: Path) -> ProfileCosts:
     files = Files(root)
     if not files.profile("").parent.exists():
-        return UNKNOWN
+        return ProfileCosts()
     chosen, known = load_valid(files)  # a mistake stops a run before its first stage
     work = {name: _work(chosen, known, name) for name in chosen.params.datasets}
 
-    def seconds(address: str) -> float | None:
-        verb = kind(address).removesuffix(BASE_ONLY)
-        if verb in OTHER_STAGES:
-            return START
+    def seconds(address: str) -> float:
+        study = STUDIES.get(kind(address).removesuffix(BASE_ONLY))
         dataset, _, model = short_name(address).partition("@")[2].partition("-")
-        if verb not in STUDIES or dataset not in work:
-            return None
-        study = STUDIES[verb]
-        return START if study.reason_against(model) else START + study.cost(work[dataset])
+        if study is None or dataset not in work or study.reason_against(model):
+            return START
+        return START + study.cost(work[dataset])
 
     return ProfileCosts(chosen.params.profile, chosen.profile.train.device, seconds)
 

@@ -17,7 +17,7 @@ from learned_context.errors import UserError
 from learned_context.files import replacing
 from pipeline import settings
 from pipeline.commands.arguments import at_least
-from pipeline.files import Files
+from pipeline.files import Files, by_people
 
 FOLDER = Path(".demo")
 MARK = Path(".git", "made-by-the-demo")
@@ -66,15 +66,9 @@ def copy_project(root: Path, folder: Path) -> None:
         subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
     (folder / MARK).touch()
     # Results and lock files are the copy's own: they come from its own runs.
-    made = ("results/", "reports/", "data/")
-    by_people = (
-        "results/benchmarks/",
-        "results/dvc.yaml",
-        "reports/paper.yaml",
-        "reports/notebooks/",
-    )
+    made, kept = ("results/", "reports/", "data/"), by_people(root)
     for name in filter(None, listed.stdout.decode().split("\0")):
-        made_by_a_stage = name.startswith(made) and not name.startswith(by_people)
+        made_by_a_stage = name.startswith(made) and name not in kept
         if made_by_a_stage or name.endswith("dvc.lock") or not (root / name).is_file():
             continue
         target = folder / name

@@ -11,7 +11,7 @@ import networkx
 from pipeline.execution.addresses import resolve_targets
 from pipeline.execution.dvc_adapter.repository import address, relative, stage_graph
 from pipeline.execution.dvc_adapter.status import missing_outputs, reads, restorable, why_stale
-from pipeline.execution.estimates import UNKNOWN, Estimates, ProfileCosts
+from pipeline.execution.estimates import Estimates, ProfileCosts
 from pipeline.execution.schedule import wall_time
 
 
@@ -65,10 +65,7 @@ class RunPlan:
 
 
 def make_plan(
-    repo: Any,
-    targets: Sequence[str] = (),
-    rebuild_missing: bool = False,
-    costs: ProfileCosts = UNKNOWN,
+    repo: Any, targets: Sequence[str], rebuild_missing: bool, costs: ProfileCosts
 ) -> RunPlan:
     """Plan the targets and all that they need, or every stage. Call under DVC's lock."""
     graph = stage_graph(repo)

@@ -14,7 +14,7 @@ from pipeline.execution.cluster import check_address, connect
 from pipeline.execution.display import Display, duration
 from pipeline.execution.dvc_adapter.recording import Recorder
 from pipeline.execution.dvc_adapter.repository import errors_for_people, locked, open_repository
-from pipeline.execution.estimates import UNKNOWN, ProfileCosts
+from pipeline.execution.estimates import ProfileCosts
 from pipeline.execution.gpus import GpuRules, limited_workers, usable_gpus
 from pipeline.execution.lifeline import RunLock
 from pipeline.execution.planning import RunPlan, make_plan
@@ -22,17 +22,19 @@ from pipeline.execution.runner import PlanRun
 from pipeline.execution.signals import Interrupted
 
 INTERRUPTED = "Interrupted: what had ended is recorded; the next run goes on from there."
+LINES_SHOWN = 10
+"""Of a failed stage's log."""
 
 
 @dataclass(frozen=True)
 class RunOptions:
+    costs: ProfileCosts
     targets: Sequence[str] = ()
     jobs: int = 1
     keep_going: bool = False
     missing: bool = False
     scheduler: str | None = None
     processes_a_gpu: int = 1
-    costs: ProfileCosts = UNKNOWN
 
 
 def run_stages(root: Path, options: RunOptions, console: Console) -> int:
@@ -115,9 +117,9 @@ def _report(run: PlanRun, display: Display, wall: float) -> int:
     return 1 if "failed" in states else 0
 
 
-def _last_lines(log: Path, count: int = 10) -> list[str]:
+def _last_lines(log: Path) -> list[str]:
     """The end of a failed stage's log."""
     try:
-        return log.read_text(encoding="utf-8", errors="replace").splitlines()[-count:]
+        return log.read_text(encoding="utf-8", errors="replace").splitlines()[-LINES_SHOWN:]
     except OSError:
         return []

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from learned_context.errors import UserError
 from pipeline.auditing.project import Project
-from pipeline.auditing.seals import seal
+from pipeline.auditing.tracked import seal
 from pipeline.commands import audit
 from pipeline.execution.dvc_adapter.recorded import Records
 from pipeline.files import write_json
@@ -119,7 +119,7 @@ def leave_out_the_worst_task_and_forge_the_hash(clone: Clone) -> None:
 
 
 def swap_two_models_and_forge_the_hashes(clone: Clone) -> None:
-    one, other = clone.result("sizes", "cs"), clone.result("sizes", "ll")
+    one, other = clone.result("sizes", "cs"), clone.result("sizes", "lc")
     first, second = one.read_bytes(), other.read_bytes()
     one.write_bytes(second)
     other.write_bytes(first)

@@ -16,13 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learned_context.errors import UserError
-from pipeline.auditing import records, results, seals, tracked
+from pipeline.auditing import records, results, tracked
 from pipeline.auditing.checks import Audit, AuditCheck, difference, made
 from pipeline.auditing.page import page, text
 from pipeline.auditing.project import Project
 from pipeline.commands import audit
 from pipeline.execution.dvc_adapter.recorded import Records
 from pipeline.studies import STUDIES
+from pipeline.studies.framework.results import StudyResult
 from tests.auditing.conftest import findings
 from tests.auditing.tamperings import TAMPERINGS, Clone, arguments, found_by, undo
 from tests.damage import QUICK, changed
@@ -311,7 +312,7 @@ def test_an_empty_result_is_named_with_what_it_lacks(clone, study):
     Clone(clone).edit_json(path, lambda content: [content.pop(k) for k in {*content} - {*kept}])
     [finding] = made(results.origins, loaded_once(clone)).findings
     assert finding.where == path.relative_to(clone).as_posix()
-    assert "field required" in finding.what
+    assert "missing" in finding.what
 
 
 @pytest.mark.parametrize(
@@ -347,7 +348,7 @@ def test_a_training_that_its_study_says_nothing_of_is_reported(clone, monkeypatc
 
 def test_a_result_that_claims_not_to_apply_is_found(clone):
     def claim(content):
-        for key in {*content} - {*results.StudyResult.model_fields}:
+        for key in {*content} - {*StudyResult.model_fields}:
             del content[key]
         content["does_not_apply"] = "it was inconvenient"
 
@@ -359,7 +360,7 @@ def test_a_result_that_claims_not_to_apply_is_found(clone):
 def test_a_file_that_is_sealed_twice_is_a_finding(clone):
     seal = clone / "results/SHA256SUMS"
     seal.write_text(f"{'0' * 64}  dvc.lock\n" + seal.read_text())
-    assert [one.where for one in made(seals.seals, Project(clone)).findings] == ["dvc.lock"]
+    assert [one.where for one in made(tracked.seals, Project(clone)).findings] == ["dvc.lock"]
 
 
 def test_a_folder_without_git_is_named(clone, tmp_path):
@@ -413,7 +414,8 @@ def test_hashes_are_those_of_dvc(audited):
     [
         (3, 4, "3, not 4"),
         ({"a": [1, 2]}, {"a": [1, 3]}, "at a.1: 2, not 3"),
-        ([1], [1, 2], "at 1: None, not 2"),
+        ([1], [1, 2], "at 1: 'nothing', not 2"),
+        ({}, {"a": None}, "at a: 'nothing', not None"),
         ("x" * 99 + "1", "x" * 99 + "2", 'from character 100 on "1\'", not "2\'"'),
     ],
 )

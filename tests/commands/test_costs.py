@@ -8,6 +8,7 @@ import yaml
 
 from pipeline.commands import plan
 from pipeline.commands.costs import gpu_hours, profile_costs
+from pipeline.execution.estimates import DEFAULT_SECONDS
 from pipeline.studies.plumbing.costs import GPU
 from tests.conftest import ROOT
 
@@ -33,13 +34,12 @@ def test_stages_are_known_by_their_address(project):
     assert expected("report@base") == expected("download@schools")
     assert expected("tune_base_only@schools-fs") == expected("tune@schools-lc")
     assert expected("results/dvc.yaml:dimension@sarcos-cs") == expected("report@base")
-    assert expected("train@nothing-lc") is None
-    assert expected("something") is None
+    assert expected("train@nothing-lc") == expected("something") == expected("report@base")
 
 
 def test_another_repository_has_no_budgets(tmp_path):
     costs = profile_costs(tmp_path)
-    assert costs.seconds("train@schools-lc") is None
+    assert costs.seconds("train@schools-lc") == DEFAULT_SECONDS
     assert costs.profile is None
 
 

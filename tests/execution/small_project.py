@@ -39,8 +39,20 @@ if __name__ == "__main__":
         sys.exit(2)
 """
 
+RUN = {
+    "seconds": 0.5,
+    "cpu_seconds": 0.5,
+    "profile": "smoke",
+    "device": "cpu",
+    "cpu": "AVX2",
+    "system": "Linux",
+    "python": "3.11",
+    "versions": {"numpy": "2.4.6"},
+}
 # Reads the dependencies, writes one cached output, one in git and the seconds it took.
-STEP = """
+STEP = (
+    f"RUN = {RUN}"
+    + """
 import json, os, sys, time
 from pathlib import Path
 name, wait, *inputs = sys.argv[1:]
@@ -58,8 +70,9 @@ while Path("hold").exists():
 Path("out").mkdir(exist_ok=True)
 Path(f"out/{name}.bin").write_text(f"{name} {value}\\n" * 3)
 Path(f"out/{name}.json").write_text(json.dumps({"value": value}))
-Path(f"out/{name}.run.json").write_text(json.dumps({"seconds": 0.5}))
+Path(f"out/{name}.run.json").write_text(json.dumps(RUN))
 """
+)
 
 ROOT_FILE = """
 stages:

@@ -123,7 +123,7 @@ def run(project: Project, monkeypatch: pytest.MonkeyPatch, **options: object) ->
     project.write("step.py", TIMED_STEP)
     project.write("pause", "1")
     costs = ProfileCosts(device="cuda")
-    chosen = RunOptions(["train"], processes_a_gpu=1, costs=costs, **options)  # type: ignore[arg-type]
+    chosen = RunOptions(costs, ["train"], processes_a_gpu=1, **options)  # type: ignore[arg-type]
     code = run_stages(project.root, chosen, Console(file=output, width=200))
     assert code == 0, output.getvalue()
     return output.getvalue()

@@ -15,7 +15,7 @@ def would_run(project: Project) -> set[str]:
 def test_all_stages_of_a_new_repository_are_stale(project: Project) -> None:
     plan = project.plan("--jobs", "2")
     assert {one["stage"]: one["role"] for one in plan["stages"]} == dict.fromkeys(STAGES, "stale")
-    assert {one["basis"] for one in plan["stages"]} == {"guess"}
+    assert {one["basis"] for one in plan["stages"]} == {"its budget"}
     assert plan["total_seconds"] == 60.0
     assert plan["wall_seconds"] == 40.0
 
@@ -116,7 +116,7 @@ def test_a_stage_that_never_ran_is_stale_without_its_inputs(
     clone.write("params.yaml", clone.read("params.yaml") + "  c: {rate: 3}\n")
     plan = {one["stage"]: one for one in clone.plan()["stages"]}
     assert plan["train@c"]["reason"] == "never run"
-    assert plan["train@c"]["basis"] == "same kind"
+    assert plan["train@c"]["basis"] == "its budget"
     assert plan["prepare"]["role"] == "needed"
 
 

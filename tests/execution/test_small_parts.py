@@ -10,7 +10,7 @@ from learned_context.errors import UserError
 from pipeline.execution.addresses import file_name, kind, resolve_targets
 from pipeline.execution.display import Running, Snapshot, duration, render
 from pipeline.execution.dvc_adapter.lockfile import LockFile
-from pipeline.execution.estimates import Estimates
+from pipeline.execution.estimates import Estimates, ProfileCosts
 from pipeline.execution.lifeline import RunLock, is_alive
 from pipeline.execution.plan_report import show as show_plan
 from pipeline.execution.planning import PlannedStage, RunPlan
@@ -128,7 +128,7 @@ def test_a_plan_without_work_is_one_line_on_any_terminal(width: int) -> None:
     from rich.console import Console
 
     console = Console(width=width, record=True, file=io.StringIO())
-    show_plan(RunPlan({}, [], 318, {}, Estimates([])), 2, console)
+    show_plan(RunPlan({}, [], 318, {}, Estimates([], ProfileCosts())), 2, console)
     assert console.export_text() == "Nothing to run: 318 stages are up to date.\n"
 
 
@@ -141,7 +141,7 @@ def test_a_plan_on_a_narrow_terminal_has_every_name_whole(width: int) -> None:
     why = "its dependency pipeline/models/network.py has changed"
     steps = {name: PlannedStage(name, None, "stale", why, 8000.0, "an estimate") for name in names}
     console = Console(width=width, record=True, file=io.StringIO())
-    show_plan(RunPlan(steps, [], 0, {}, Estimates([])), 2, console)
+    show_plan(RunPlan(steps, [], 0, {}, Estimates([], ProfileCosts())), 2, console)
     text = console.export_text()
     assert width < 80 or max(map(len, text.splitlines())) <= 80  # a narrower terminal wraps lines
     assert "…" not in text and "and 1 more" in text and "2 h 13 min" in text

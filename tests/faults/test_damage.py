@@ -206,7 +206,7 @@ def test_a_number_that_was_lost_from_a_result_is_named(study: Path, failure: Fai
     del content["curve"]["loss"]
     path.write_text(json.dumps(content))
     assert failure("check").startswith(
-        "results/train/frequency/lc.json: curve.loss: field required; restore it"
+        "results/train/frequency/lc.json: curve.loss: missing; restore it"
     )
 
 

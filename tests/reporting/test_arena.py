@@ -35,7 +35,7 @@ def test_a_damaged_arena_is_an_error_that_names_the_field(project, capsys):
     (root / "README.md").write_text("")
     with working_in(root):
         assert main(["report", "--readme"]) == 2
-    assert "arena.json: known.standings.0.mean_rank: field required" in capsys.readouterr().err
+    assert "arena.json: known.standings[0].mean_rank: missing" in capsys.readouterr().err
 
 
 @needs_chromium

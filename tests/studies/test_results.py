@@ -60,11 +60,14 @@ def damage(path, change):
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda c: c.pop("task_rmse"), "task_rmse: field required"),
-        (lambda c: c.update(rmse="0.1"), "rmse: input should be a valid number"),
-        (lambda c: c.update(rmse=0.0), "rmse: input should be greater than 0"),
-        (lambda c: c.update(luck=1), "luck: extra inputs are not permitted"),
-        (lambda c: c["hyperparameters"].pop("width"), "hyperparameters.width: field required"),
+        (lambda c: c.pop("task_rmse"), "task_rmse: missing"),
+        (
+            lambda c: c.update(rmse="0.1"),
+            "rmse: '0.1' is not valid; input should be a valid number",
+        ),
+        (lambda c: c.update(rmse=0.0), "rmse: 0.0 is not valid; input should be greater than 0"),
+        (lambda c: c.update(luck=1), "luck: 1 is not valid; extra inputs are not permitted"),
+        (lambda c: c["hyperparameters"].pop("width"), "hyperparameters.width: missing"),
         (lambda c: c["curve"]["loss"].pop(), "curve: lists that belong together differ"),
     ],
 )

@@ -98,4 +98,4 @@ def test_damaged_files(prepared: Prepared, tmp_path: Path) -> None:
     )
     with pytest.raises(UserError) as caught:
         Prepared.read(files, "toy")
-    assert str(caught.value).startswith(f"{info}: tasks: field required; ")
+    assert str(caught.value).startswith(f"{info}: tasks: missing; ")

@@ -9,17 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from dvc.dependency.param import ParamsDependency
-from dvc.exceptions import DvcException
 from dvc.fs import LocalFileSystem
-from dvc.utils.serialize import YAMLFileCorruptedError, load_yaml
 from dvc_data.hashfile.build import build
 from dvc_data.hashfile.db import HashFileDB
 
-from learned_context.errors import UserError
-from pipeline.execution.dvc_adapter.repository import address, open_repository, relative
+from pipeline.execution.addresses import PIPELINE_FILE
+from pipeline.execution.dvc_adapter.repository import (
+    CANNOT_LOAD,
+    address,
+    errors_for_people,
+    open_repository,
+    relative,
+)
+from pipeline.files import read_yaml
 
 Parameter = tuple[str, str]
 """A file and a key in it: `params.yaml`, `seeds.train`."""
+RESTORE = "git checkout -- dvc.yaml dvc.lock results/dvc.yaml results/dvc.lock"
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,8 @@ class RecordedStage:
     in_git: frozenset[str]
     """The outputs that git keeps, rather than DVC's cache."""
     params: Mapping[Parameter, Any]
-    new_params: frozenset[Parameter]
+    new: tuple[str, ...]
+    """Dependencies, outputs and parameters that the lock file lacks."""
 
     @property
     def ran(self) -> bool:
@@ -52,7 +59,7 @@ class Records:
         self.root = root
         self._repo = open_repository(root)
         self.hash_of = cache(self._hash_of)
-        self._parameters = cache(self._read_parameters)
+        self._parameters = cache(lambda file: read_yaml(root / file))
 
     @cached_property
     def stages(self) -> dict[str, RecordedStage]:
@@ -63,37 +70,40 @@ class Records:
     def undefined(self) -> dict[str, dict[str, str]]:
         """Stages that a lock file records and dvc.yaml does not define: the hashes they wrote."""
         found: dict[str, dict[str, str]] = {}
-        for path, lock in {
-            stage.path_in_repo: stage.dvcfile._lockfile for stage in self._stages
-        }.items():
-            prefix = "" if path == "dvc.yaml" else f"{path}:"
+        locks = {stage.path_in_repo: stage.dvcfile._lockfile for stage in self._stages}
+        for path, lock in locks.items():
+            prefix = "" if path == PIPELINE_FILE else f"{path}:"
             for name, entry in lock.load().get("stages", {}).items():
                 if prefix + name not in self.stages:
-                    found[prefix + name] = {
-                        out["path"]: out.get("md5", "") for out in entry.get("outs", ())
-                    }
+                    outs = {out["path"]: out.get("md5", "") for out in entry.get("outs", ())}
+                    found[prefix + name] = outs
         return found
 
     @cached_property
-    def _stages(self) -> list[Any]:
-        try:
-            return [stage for stage in self._repo.index.stages if stage.cmd]
-        except DvcException as error:
-            # DVC names the file: `./results/dvc.lock validation failed`.
-            raise UserError(
-                f"DVC cannot load the pipeline: {error}; restore its files with "
-                "`git checkout -- dvc.yaml dvc.lock results/dvc.yaml results/dvc.lock`"
-            ) from error
+    def written(self) -> dict[str, tuple[str, str]]:
+        """Every recorded output: the stage that wrote it last, and its hash."""
+        defined = {place: stage.outs for place, stage in self.stages.items()}
+        return {
+            path: (place, recorded)
+            for place, outs in {**self.undefined, **defined}.items()
+            for path, recorded in outs.items()
+            if recorded
+        }
 
-    def _hash_of(self, path: Path) -> str | None:
+    @cached_property
+    def _stages(self) -> list[Any]:
+        # DVC names the file: `./results/dvc.lock validation failed`.
+        with errors_for_people(CANNOT_LOAD, f"restore its files with `{RESTORE}`"):
+            return [stage for stage in self._repo.index.stages if stage.cmd]
+
+    def _hash_of(self, name: Path | str) -> str | None:
         """The hash that DVC would record for a file or a folder, computed from its bytes."""
-        files = LocalFileSystem()
+        files, path = LocalFileSystem(), self.root / name
         inside = path.is_relative_to(self.root) and "scratch" not in path.parts
         ignore = self._repo.dvcignore if inside else None
+        odb = HashFileDB(files, "")
         try:
-            built = build(
-                HashFileDB(files, ""), str(path), files, "md5", ignore=ignore, dry_run=True
-            )
+            built = build(odb, str(path), files, "md5", ignore=ignore, dry_run=True)
         except OSError:  # a link that leads nowhere
             return None
         return str(built[2].hash_info.value)
@@ -109,31 +119,24 @@ class Records:
             content = content.get(part) if isinstance(content, dict) else None
         return content
 
-    def _read_parameters(self, file: str) -> Any:
-        """A YAML file as DVC reads it: version 1.2, in which 1e-8 is a number."""
-        try:
-            return load_yaml(self.root / file)
-        except (OSError, UnicodeDecodeError, YAMLFileCorruptedError) as error:
-            raise UserError(
-                f"{file}: cannot be read ({error}); `git checkout -- {file}`"
-            ) from error
-
 
 def _recorded(stage: Any) -> RecordedStage:
     params = [dep for dep in stage.deps if isinstance(dep, ParamsDependency)]
-    deps = [dep for dep in stage.deps if not isinstance(dep, ParamsDependency)]
+    needed = {(relative(dep), key) for dep in params for key in dep.params}
     values = {
         (relative(dep), key): value
         for dep in params
         for key, value in (dep.hash_info.value or {}).items()
     }
-    needed = {(relative(dep), key) for dep in params for key in dep.params}
+    deps = {relative(dep): dep.hash_info.value for dep in stage.deps if dep not in params}
+    outs = {relative(out): out.hash_info.value for out in stage.outs}
+    new = [path for path, recorded in {**deps, **outs}.items() if recorded is None]
     return RecordedStage(
         command=stage.cmd,
         command_changed=bool(stage.cmd_changed),
-        deps={relative(dep): dep.hash_info.value for dep in deps},
-        outs={relative(out): out.hash_info.value for out in stage.outs},
+        deps=deps,
+        outs=outs,
         in_git=frozenset(relative(out) for out in stage.outs if not out.use_cache),
         params=values,
-        new_params=frozenset(needed - values.keys()),
+        new=(*new, *(f"{file}: {key}" for file, key in sorted(needed - values.keys()))),
     )

@@ -74,8 +74,10 @@ class Recorder:
         changed = why_stale(stage, step.upstream) if step.only_if_changed else stage.changed()
         if not changed:
             return StageOutcome("unchanged")
-        if stage.frozen or not stage.cmd:
-            return self._reproduce_here(stage)
+        if stage.frozen or not stage.cmd:  # a file added by hand: DVC only takes its hashes
+            stage.reproduce()
+            stage.dump(update_pipeline=False)
+            return StageOutcome("ran")
         stage.remove_outs(ignore_remove=False, force=False)
         if self._restored_from_run_cache(stage):
             stage.save_deps()
@@ -87,15 +89,6 @@ class Recorder:
         job = self._job(step)
         self.busy.hold(step.address, stage)
         return job
-
-    def _reproduce_here(self, stage: Any) -> StageOutcome:
-        # A frozen stage or a file added by hand has no command: DVC only takes its hashes.
-        stage.reproduce()
-        if getattr(stage, "name", None):
-            self._write([stage])
-        else:
-            stage.dump(update_pipeline=False)
-        return StageOutcome("ran")
 
     def _restored_from_run_cache(self, stage: Any) -> bool:
         if not _has_run_cache(stage):

@@ -95,21 +95,22 @@ def _drop_damaged_rwlock(repo: Any) -> None:
         table.unlink()
 
 
+CANNOT_LOAD = "DVC cannot load the pipeline"
+
+
 def stage_graph(repo: Any) -> Any:
     """DVC's graph; an edge goes from a stage to one that it depends on."""
-    try:
+    with errors_for_people(CANNOT_LOAD):
         return get_active_graph(repo.index.graph)
-    except DvcException as error:
-        raise UserError(
-            f"DVC cannot load the pipeline: {error}; fix this, then run again"
-        ) from error
 
 
 @contextmanager
-def errors_for_people() -> Iterator[None]:
+def errors_for_people(
+    what: str = "DVC", remedy: str = "fix this, then run again"
+) -> Iterator[None]:
     """What DVC refuses, as an error of one line."""
     try:
         yield
     except DvcException as error:
         text = " ".join(str(error).split())
-        raise UserError(f"DVC: {text}; fix this, then run again") from error
+        raise UserError(f"{what}: {text}; {remedy}") from error

@@ -10,28 +10,20 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 
 from learned_context.training.trainer import Progress
 
+SECONDS_BETWEEN = 0.5
+
 
 class ProgressLine:
-    def __init__(self, every: float = 0.5) -> None:
+    def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
         name = os.environ.get("PIPELINE_PROGRESS")
         self._file = Path(name) if name else None
-        self._every = every
         self._next = 0.0
 
-    def __enter__(self) -> ProgressLine:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         if self._terminal:
             print(file=sys.stderr)
         if self._file:
@@ -47,7 +39,7 @@ class ProgressLine:
             now = time.monotonic()
             if now < self._next:
                 return
-            self._next = now + self._every
+            self._next = now + SECONDS_BETWEEN
             left = (now - started) * (progress.epochs / progress.epoch - 1)
             self._show(
                 f"{label}: epoch {progress.epoch} of {progress.epochs}, loss {progress.loss:.4g}, "

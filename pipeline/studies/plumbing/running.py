@@ -6,6 +6,7 @@ import platform
 import shutil
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 from learned_context.errors import UserError
 from learned_context.files import replacing
 from pipeline import checked, settings
-from pipeline.files import Files, code_digest, digest, run_info, write_json
+from pipeline.files import Files, code_digest, digest, run_info
 from pipeline.settings import Settings
 from pipeline.studies import STUDIES
 from pipeline.studies.framework.results import DoesNotApply, StudyResult
 from pipeline.studies.plumbing.code import code_of
+from pipeline.studies.plumbing.run_info import RunInfo
 from pipeline.studies.plumbing.study import Study
 from pipeline.tables.description import read_description
 
@@ -59,15 +61,17 @@ def run(study: Study[Any], files: Files, dataset: str, model: str = "") -> None:
         device, result = _compute(study, files, chosen, head, inputs)
     path = study.path(files, dataset, model)
     checked.write(path, result)
-    write_json(
-        run_info(path),
-        {
-            "seconds": round(time.perf_counter() - started, 3),
-            "cpu_seconds": round(time.process_time() - worked, 3),
-            "profile": chosen.params.profile,
-            **_machine(device),
-        },
+    run = RunInfo(
+        seconds=round(time.perf_counter() - started, 3),
+        cpu_seconds=round(time.process_time() - worked, 3),
+        profile=chosen.params.profile,
+        device=device,
+        cpu=_cpu() if device != "none" else "none",
+        system=f"{platform.system()} {platform.machine()}",
+        python=platform.python_version(),
+        versions={name: version(name) for name in VERSIONS},
     )
+    checked.write(run_info(path), run)
 
 
 def read_inputs(
@@ -110,7 +114,7 @@ def _compute(
         folder = source.networks_path(files, dataset, model)
         return load_network(folder / f"{name}.safetensors", experiment.device)
 
-    with ProgressLine() as progress:
+    with closing(ProgressLine()) as progress:
         experiment = Experiment(
             head=head,
             settings=chosen,
@@ -156,17 +160,7 @@ def _deliver(networks: list[Path], destination: Path) -> None:
             shutil.copyfile(network, temporary)
 
 
-def _machine(device: str) -> dict[str, Any]:
-    """Versions, device and machine kind: what may explain a difference in the last bits."""
-    found = {
-        "device": device,
-        "cpu": "none",
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "versions": {name: version(name) for name in VERSIONS},
-    }
-    if device != "none":
-        import torch
+def _cpu() -> str:
+    import torch
 
-        found["cpu"] = torch.backends.cpu.get_cpu_capability()
-    return found
+    return torch.backends.cpu.get_cpu_capability()
