@@ -20,7 +20,8 @@ def test_check(estimator: Any, check: Any) -> None:
 @pytest.mark.slow
 @parametrize_with_checks(
     [
-        *(LearnedContextRegressor(kind=kind, **SHORT) for kind in ("cs", "ll", "fs", "film")),
+        *(LearnedContextRegressor(kind=kind, **SHORT) for kind in ("cs", "ll", "fs")),
+        LearnedContextRegressor(kind="film", quality="fast"),  # too small a network scores badly
         LearnedContextRegressor(**SHORT, optimizer="sgd", members=1),
     ]
 )
