@@ -13,6 +13,7 @@ from pipeline.checked import Checked, Count
 from pipeline.reporting.formatting import listed, plural
 from pipeline.reporting.results import Results
 from pipeline.reporting.site import restore
+from pipeline.studies.plumbing.run_info import RunInfo
 
 Seconds = dict[str, dict[str, float]]
 
@@ -42,15 +43,6 @@ class StudyTimes(Checked):
         return sum(sum(by_dataset.values()) for by_dataset in self.cpu_seconds.values())
 
 
-class StageRun(Checked, extra="ignore"):
-    """What the report reads of a stage's `.run.json`."""
-
-    seconds: float
-    cpu_seconds: float
-    cpu: str
-    system: str
-
-
 def load(results: Results) -> StudyTimes | None:
     """The record; None if there is none, or one of another profile or other datasets."""
     remedy = "write it with `python -m pipeline report --readme`"
@@ -69,7 +61,7 @@ def measure(results: Results) -> StudyTimes | None:
     stages, clock = 0, 0.0
     for dataset in results.datasets:
         for file in sorted((results.files.root / "results").glob(f"*/{dataset}/*.run.json")):
-            run = checked.read(file, StageRun, restore(file))
+            run = checked.read(file, RunInfo, restore(file))
             by_dataset = seconds.setdefault(file.parts[-3], {})
             by_dataset[dataset] = round(by_dataset.get(dataset, 0.0) + run.cpu_seconds, 1)
             if run.cpu != "none":  # a model that cannot take part
