@@ -14,6 +14,7 @@ from pipeline.reporting.readme import run_example
 from pipeline.reporting.results import MEASURED
 from pipeline.reporting.site import pages
 from tests.conftest import ROOT
+from tests.execution.small_project import RUN
 from tests.reporting.conftest import render, working_in
 
 MARKS = """<!-- begin: result -->
@@ -36,9 +37,7 @@ BENCHMARKS = sorted((ROOT / "results/benchmarks").glob("*.json"))
 def test_the_block_is_rewritten_and_the_rest_stays(project):
     made = project(1.01, ("frequency", "obesity"))
     run = made.root / "results/train/frequency/lc.run.json"
-    run.write_text(
-        json.dumps({"seconds": 1.0, "cpu_seconds": 7200.0, "cpu": "AVX2", "system": "Linux"})
-    )
+    run.write_text(json.dumps({**RUN, "seconds": 1.0, "cpu_seconds": 7200.0}))
     readme = made.root / "README.md"
     readme.write_text(f"before\n{MARKS}after\n")
     with working_in(made.root):
@@ -90,7 +89,7 @@ def test_the_times_go_into_the_documentation(project):
     made = project(datasets=("frequency", "obesity"))
     for dataset, seconds in (("frequency", 90.0), ("obesity", 30.0)):
         run = made.root / f"results/train/{dataset}/lc.run.json"
-        took = {"seconds": 2 * seconds, "cpu_seconds": seconds, "cpu": "AVX2", "system": "Linux"}
+        took = {**RUN, "seconds": 2 * seconds, "cpu_seconds": seconds}
         run.write_text(json.dumps(took))
     for name in ("README.md", "docs/reproducibility.md"):
         (made.root / name).parent.mkdir(exist_ok=True)
