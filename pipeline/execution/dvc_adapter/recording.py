@@ -74,7 +74,7 @@ class Recorder:
         changed = why_stale(stage, step.upstream) if step.only_if_changed else stage.changed()
         if not changed:
             return StageOutcome("unchanged")
-        if stage.frozen or not stage.cmd:  # a file added by hand: DVC only takes its hashes
+        if stage.frozen or not stage.cmd:  # or a file added by hand: DVC takes hashes
             stage.reproduce()
             stage.dump(update_pipeline=False)
             return StageOutcome("ran")
