@@ -67,6 +67,7 @@ class Source:
     def draw(self, number: int) -> Prepared:
         """The study's own draw has the number 0."""
         seeds = self.settings.params.seeds
+        number += self.keys.draw or 0
         table: TaskTable = (
             registry.module(self.dataset).generate(self.keys, seeds.data + number)
             if self.dataset in registry.GENERATED

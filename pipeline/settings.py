@@ -100,6 +100,8 @@ class DatasetKeys(Section):
     noise: Annotated[float, Field(ge=0, le=1e6, strict=True)] | None = None
     # a dataset with a choice of splits: pipeline.datasets.registry.split_rule knows which
     split: Name | None = None
+    # another random draw than the first: added to seeds.data and seeds.split
+    draw: Annotated[int, Field(ge=0, le=1_000_000, strict=True)] | None = None
     # your own dataset: columns of its file, and the share of a task's rows for training
     task: str | None = None
     target: str | None = None
@@ -163,6 +165,11 @@ class Train(Section):
     """Of float32 products on a GPU: high allows TF32."""
 
 
+class Sizes(Section):
+    few_rows: Annotated[int, Field(ge=0, le=1_000_000, strict=True)]
+    """Rows of a task, on average: with fewer, fewer task parameters than found are tried."""
+
+
 class Lipo(Section):
     evaluations: Positive
     shares: tuple[Share, ...]
@@ -195,6 +202,7 @@ class Profile(Section):
     search: Search
     train: Train
     repeats: Annotated[int, Field(ge=2, le=10_000, strict=True)]
+    sizes: Sizes
     dimensions: Annotated[tuple[Width, ...], Field(min_length=1, max_length=100)]
     holdout: HoldOut
 

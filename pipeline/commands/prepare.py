@@ -31,10 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     files, dataset = Files(), arguments.dataset
     chosen = settings.load(files)
-    keys, seeds = chosen.dataset(dataset), chosen.params.seeds
+    keys = chosen.dataset(dataset)
+    seeds = {
+        name: getattr(chosen.params.seeds, name) + (keys.draw or 0) for name in ("data", "split")
+    }
     origin: dict[str, Any] = {"edition": keys.edition, "comparable": True, "differs": "", "raw": {}}
     if dataset in registry.GENERATED:
-        table: TaskTable = registry.module(dataset).generate(keys, seeds.data)
+        table: TaskTable = registry.module(dataset).generate(keys, seeds["data"])
     else:
         edition = sources.load(files.sources).edition(dataset, keys.edition)
         paths = [files.raw(dataset, keys.edition) / source.name for source in edition.files]
@@ -49,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
     rule = own.split_rule(keys) if keys.is_own else registry.split_rule(dataset, keys.split)
     if rule == splits.Given(without_leak=True):
         origin |= {"comparable": False, "differs": f"{origin['differs']} Clean split.".strip()}
-    frame = splits.split(table.frame, names, rule, seeds.split, dataset)
+    frame = splits.split(table.frame, names, rule, seeds["split"], dataset)
     if keys.is_own:
         own.check_split(f"params.yaml: dataset.{dataset}", table, frame)
     info = TableDescription(
@@ -57,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
         **origin,
         split=keys.split or type(rule).__name__,
         keys=keys.model_dump(mode="json", exclude_none=True),
-        seeds={"data": seeds.data, "split": seeds.split},
+        seeds=seeds,
         **describe(table, frame),
         content_sha256=content_digest(frame),
     )

@@ -1,0 +1,64 @@
+"""Fewer task parameters than a search chose: half as many at a time, as long as the error falls.
+
+A search varies their number little, and a handful of rows a task cannot tell a good number from
+one that fits the noise: LIPO chose eleven for sines that differ in one property. So the chosen
+settings are tried again with fewer, and every row is predicted once by a network that has not seen
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learned_context.search.lipo import Trial, evaluate
+from learned_context.search.log import Evaluation, Log
+from learned_context.training.trainer import Hyperparameters
+
+
+def halvings(
+    chosen: Hyperparameters, objective: Callable[[Hyperparameters], Trial], log: Log
+) -> list[Evaluation]:
+    """The chosen settings and those with fewer task parameters, until the first that are no better.
+
+    Those in the log are not evaluated again.
+    """
+    done, tried = log.read(), list[Evaluation]()
+    for hyper in _fewer(chosen):
+        if len(tried) == len(done):
+            done.append(evaluate(hyper, (), objective))
+            log.append(done[-1])
+        tried.append(done[len(tried)])
+        if len(tried) > 1 and tried[-1].score >= tried[-2].score:
+            break
+    return tried
+
+
+def _fewer(hyper: Hyperparameters) -> Iterator[Hyperparameters]:
+    yield hyper
+    while hyper.task_dim > 1:
+        hyper = replace(hyper, task_dim=hyper.task_dim // 2)
+        yield hyper
+
+
+def folds(task: NDArray[np.int64], place: NDArray[np.int64], count: int) -> list[NDArray[np.bool_]]:
+    """Rows to hold out, each in one of `count` folds.
+
+    `place` is a row's place in its task: a task's rows go to the folds in turn, and rows that share
+    a place stay together. Tasks begin with different folds, so that all folds are of one size even
+    if a task has two rows.
+    """
+    fold = (place + task) % count
+    return [fold == number for number in range(count) if (fold == number).any()]
+
+
+def mean_trial(trials: Sequence[Trial]) -> Trial:
+    """Of one setting on several folds: the root of the mean squared error."""
+    return Trial(
+        score=float(np.sqrt(np.mean([trial.score**2 for trial in trials]))),
+        restarts=sum(trial.restarts for trial in trials),
+        diverged=any(trial.diverged for trial in trials),
+    )
