@@ -9,11 +9,12 @@ it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from learned_context.errors import UserError
 from learned_context.search.lipo import Trial, evaluate
 from learned_context.search.log import Evaluation, Log
 from learned_context.training.trainer import Hyperparameters
@@ -26,15 +27,19 @@ def halvings(
 
     Those in the log are not evaluated again.
     """
-    done, tried = log.read(), list[Evaluation]()
-    for hyper in _fewer(chosen):
-        if len(tried) == len(done):
+    done = log.read()
+    for index, hyper in enumerate(_fewer(chosen)):
+        if index == len(done):
             done.append(evaluate(hyper, (), objective))
-            log.append(done[-1])
-        tried.append(done[len(tried)])
-        if len(tried) > 1 and tried[-1].score >= tried[-2].score:
+            log.append(done[index])
+        elif done[index].settings != asdict(hyper):
+            raise UserError(
+                f"{log.path}: line {index + 1}: not the settings of this search; "
+                "delete the file and run the stage again"
+            )
+        if index > 0 and done[index].score >= done[index - 1].score:
             break
-    return tried
+    return done
 
 
 def _fewer(hyper: Hyperparameters) -> Iterator[Hyperparameters]:
