@@ -37,6 +37,7 @@ TINY = {
         "precision": "highest",
     },
     "repeats": 2,
+    "sizes": {"few_rows": 4},
     "dimensions": [1, 2],
     "holdout": {
         "dimensions": [2],

@@ -81,7 +81,7 @@ def test_the_project_s_own_settings_are_valid() -> None:
         (
             ("dataset", "frequency", "rows"),
             5,
-            "dataset.frequency: unknown key 'rows'; valid: edition, features, noise, split, "
+            "dataset.frequency: unknown key 'rows'; valid: draw, edition, features, noise, split, "
             "target, task, tasks, test_rows, train_rows, train_share",
         ),
         (

@@ -162,6 +162,21 @@ def test_seeds_change_the_content(project: Path) -> None:
     assert len(digests) == 3
 
 
+def test_a_draw_is_that_of_later_seeds(project: Path) -> None:
+    def digest() -> str:
+        assert main(["prepare", "sine_and_line"]) == 0
+        return read(project, "sine_and_line").info.content_sha256
+
+    change(project / "params.yaml", "dataset", "sine_and_line", "draw", value=3)
+    drawn = digest()
+    assert read(project, "sine_and_line").info.seeds == {"data": 4, "split": 5}
+    change(project / "params.yaml", "dataset", "sine_and_line", "draw", value=0)
+    first = digest()
+    for key, seed in (("data", 4), ("split", 5)):
+        change(project / "params.yaml", "seeds", key, value=seed)
+    assert digest() == drawn != first
+
+
 def test_info(project: Path) -> None:
     assert main(["prepare", "sine_and_line"]) == 0
     text = (project / "results/data/sine_and_line/table.json").read_text()
