@@ -1,4 +1,4 @@
-"""Fewer task parameters than a search chose: half as many at a time, as long as the error falls.
+"""Fewer task parameters than a search chose: a half, a quarter and so on, down to one.
 
 A search varies their number little, and a handful of rows a task cannot tell a good number from
 one that fits the noise: LIPO chose eleven for sines that differ in one property. So the chosen
@@ -23,10 +23,7 @@ from learned_context.training.trainer import Hyperparameters
 def halvings(
     chosen: Hyperparameters, objective: Callable[[Hyperparameters], Trial], log: Log
 ) -> list[Evaluation]:
-    """The chosen settings and those with fewer task parameters, until the first that are no better.
-
-    Those in the log are not evaluated again.
-    """
+    """The chosen settings and those with fewer task parameters; those in the log are not rerun."""
     done = log.read()
     for index, hyper in enumerate(_fewer(chosen)):
         if index == len(done):
@@ -37,8 +34,6 @@ def halvings(
                 f"{log.path}: line {index + 1}: not the settings of this search; "
                 "delete the file and run the stage again"
             )
-        if index > 0 and done[index].score >= done[index - 1].score:
-            break
     return done
 
 
