@@ -173,7 +173,8 @@ def _others(
         half = found[nearest(found, count)] if found else together
         measured = {name: 2 * w - together.get(name, 0.0) for name, w in half.items()}
         yield f"weights of held-out tasks{how}", added_tasks.apart(measured, known, networks)
-        yield f"halfway{how}", added_tasks.apart(half, known, networks)
+        if how:  # otherwise it is what the fit itself took
+            yield f"halfway{how}", added_tasks.apart(half, known, networks)
 
 
 def _counts(fitting: RecordingFitting, end: int) -> set[int]:

@@ -22,8 +22,3 @@ class Rows:
 
     def take(self, index: NDArray[Any]) -> Rows:
         return Rows(self.x[index], self.task[index], self.y[index])
-
-    def renumbered(self) -> Rows:
-        """Tasks numbered from zero, without gaps."""
-        number = np.unique(self.task, return_inverse=True)[1].astype(np.int64)
-        return Rows(self.x, number, self.y)

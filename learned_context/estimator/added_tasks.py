@@ -11,7 +11,7 @@ weights and the intervals are halfway between what is best for these tasks and f
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -88,10 +88,15 @@ def arriving(rows: Rows, random: np.random.Generator) -> Iterator[tuple[int, Row
         large = counts[rows.task] > count
         if not large.any():
             return
-        own = rows.take(large).renumbered()
+        own = renumbered(rows.take(large))
         at = place[large]
         later = (at >= count) & (at < count + MOST_ADDED_ROWS)
         yield count, own.take(at < count), own.take(later)
+
+
+def renumbered(rows: Rows) -> Rows:
+    """Tasks numbered from zero, without gaps."""
+    return replace(rows, task=np.unique(rows.task, return_inverse=True)[1].astype(np.int64))
 
 
 def weights(

@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from learned_context.estimator import added_tasks, linear, recipe, searching, task_fit
-from learned_context.estimator.added_tasks import NETWORKS, Arrival
+from learned_context.estimator.added_tasks import NETWORKS, Arrival, renumbered
 from learned_context.estimator.calibration import Calibration, Quantiles, noise_of
 from learned_context.estimator.model import Ensemble, Weights
 from learned_context.estimator.progress import Bar
@@ -150,7 +150,7 @@ class Fitting:
 
     def run(self, rows: Rows) -> Fitted:
         random = np.random.default_rng(self.seed)
-        scored_rows = thinned(rows, MOST_SCORED_ROWS, random).renumbered()
+        scored_rows = renumbered(thinned(rows, MOST_SCORED_ROWS, random))
         tasks = int(scored_rows.task.max()) + 1
         parts = [
             (self._part(scored_rows.take(~held_out), tasks), scored_rows.take(held_out))
@@ -316,7 +316,7 @@ class Fitting:
         best = max(trials, key=lambda name: weights[name])
         for fold, left_out in enumerate(added_tasks.folds(tasks, self.task_folds, random)):
             is_out = np.isin(rows.task, left_out)
-            base = self._part(rows.take(~is_out).renumbered(), tasks - len(left_out))
+            base = self._part(renumbered(rows.take(~is_out)), tasks - len(left_out))
             stage = FIRST_TASK_FOLD + fold
             voices = self._networks(base, {best: trials[best]}, {best: self.scoring}, stage)
             voices |= self._linear(base, (INTERCEPTS, SLOPES))
