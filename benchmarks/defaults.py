@@ -73,7 +73,7 @@ def measure(name: str) -> dict[str, Any]:
     data = whole.like(validation)
     y = data.y.double().numpy()
     predicted = {
-        part: Ensemble((voice,), (1.0,), (task_fit.certain(voice.population),)).mean(
+        part: Ensemble.alone(voice, task_fit.certain(voice.population)).mean(
             data.x, validation.task
         )
         for part, voice in voices.items()

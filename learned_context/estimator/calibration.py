@@ -9,7 +9,7 @@ and added with few rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,10 +88,12 @@ class Calibration:
         return np.array(found)[place]
 
     def _added(self, rows: int) -> Quantiles:
-        """Of the nearest number of rows that was tried."""
-        if not self.added:
-            return self.known
-        return self.added[min(self.added, key=lambda other: abs(np.log(other / max(rows, 1))))]
+        return self.added[nearest(self.added, rows)] if self.added else self.known
+
+
+def nearest(tried: Iterable[int], rows: int) -> int:
+    """The number of rows, of those that were tried, whose ratio to this one is closest to one."""
+    return min(tried, key=lambda other: abs(np.log(other / max(rows, 1))))
 
 
 def noise_of(errors: Floats, uncertain: Floats) -> float:

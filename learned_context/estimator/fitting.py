@@ -2,8 +2,9 @@
 
 The errors of rows that a network was trained on are too small. So a share of every task's rows is
 held out first: their errors give the weights of the settings, the noise and the intervals. Then
-a third of the tasks is held out whole and added with a few rows each: the intervals of added tasks
-are halfway between what these need and what known tasks need. The last training is on all rows.
+tasks are held out whole, a third at a time, and added with a few rows each: the weights and
+intervals of added tasks are halfway between what is best for these and for known tasks. The last
+training is on all rows.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from learned_context.estimator import linear, recipe, searching, task_fit
+from learned_context.estimator import added_tasks, linear, recipe, searching, task_fit
+from learned_context.estimator.added_tasks import NETWORKS, Arrival, renumbered
 from learned_context.estimator.calibration import Calibration, Quantiles, noise_of
-from learned_context.estimator.model import Ensemble
+from learned_context.estimator.model import Ensemble, Weights
 from learned_context.estimator.progress import Bar
 from learned_context.estimator.recipe import PlannedTraining
 from learned_context.estimator.settings import workers
@@ -38,16 +40,12 @@ ENOUGH_ROWS = 5000
 """With more rows one fold is enough."""
 HOPELESS_WEIGHT = 0.01
 """Settings with less after the first fold are not tried on the next."""
-FIRST_FOLD = 10
-"""The number of the first fold's stage, from which seeds are drawn."""
+FIRST_FOLD, FIRST_TASK_FOLD = 10, 20
+"""The numbers of the first fold's stage, of rows and of tasks, from which seeds are drawn."""
 LEAST_NOISE = 1e-8
 """In units of the target's variance: a constant target has no noise at all."""
-ADDED_ROWS = (1, 2, 5, 10)
-"""Rows with which held-out tasks are added."""
-HELD_OUT_TASKS = 1 / 3
 FEWEST_TASKS = 6
-MOST_ADDED_TASKS, MOST_ADDED_ROWS = 100, 20
-"""Held-out tasks that are tried, and the rows of each that are predicted."""
+"""To hold out some of them whole."""
 MOST_SCORED_ROWS = 40_000
 """Of a larger table, some tasks alone are scored and calibrated with."""
 FEWEST_THINNED_TASKS = 50
@@ -114,7 +112,7 @@ class Fold:
         data = known.like(new)
         y, most = data.y.double().cpu().numpy(), float(known.data.y.double().var())
         for name, voice in voices.items():
-            alone = Ensemble((voice,), (1.0,), (task_fit.certain(voice.population),))
+            alone = Ensemble.alone(voice, task_fit.certain(voice.population))
             each = alone.members(data.x, new.task)
             squared[name] = (each.mean(axis=0) - y) ** 2
             # Worse than the mean, as when the held-out rows are far away, is no noise.
@@ -146,12 +144,13 @@ class Fitting:
         self.later_scoring = max(1, self.scoring // 2)
         many = rows > ENOUGH_ROWS and given["quality"] != "best"
         self.folds = 1 if self.is_paper or many else self.recipe.folds
+        self.task_folds = 1 if self.is_paper else self.recipe.task_folds
         self.bar = Bar(bool(given["verbose"]))
         self.losses: list[float] = []
 
     def run(self, rows: Rows) -> Fitted:
         random = np.random.default_rng(self.seed)
-        scored_rows = _renumbered(thinned(rows, MOST_SCORED_ROWS, random))
+        scored_rows = renumbered(thinned(rows, MOST_SCORED_ROWS, random))
         tasks = int(scored_rows.task.max()) + 1
         parts = [
             (self._part(scored_rows.take(~held_out), tasks), scored_rows.take(held_out))
@@ -169,7 +168,7 @@ class Fitting:
         steps = [trial.steps for trial in trials.values()]
         last_steps = float(np.mean([trial.steps for trial in last_trials.values()]))
         self.bar.expect(
-            self.scoring * (sum(steps) * (1 + self.folds) / 2 + max(steps))
+            self.scoring * (sum(steps) * (1 + self.folds) / 2 + max(steps) * self.task_folds)
             + self.members * last_steps
         )
 
@@ -181,18 +180,21 @@ class Fitting:
         }
         weights = dict.fromkeys(trials, 0.0) | self._weights(squared, trials)
         calibration = _calibrated(scored, weights, noises)
+        added: dict[int, dict[str, float]] = {}
         if self._adds(tasks):
-            added = self._added(scored_rows, trials, weights, noises, calibration)
-            calibration = replace(calibration, added=added)
+            arrivals = list(self._arrivals(scored_rows, trials, weights, noises))
+            added, quantiles = self._of_added(arrivals, weights, list(trials), calibration)
+            calibration = replace(calibration, added=quantiles)
 
         whole = self._part(rows, self.tasks)
         chosen = {name: trial for name, trial in last_trials.items() if weights[name] > 0}
         counts = recipe.shares([weights[name] for name in chosen], self.members)
         voices = self._networks(whole, chosen, dict(zip(chosen, counts, strict=True)), stage=1)
-        voices |= self._linear(whole, _positive(weights))
+        used = [name for own in (weights, *added.values()) for name in _positive(own)]
+        voices |= self._linear(whole, used)
         self.bar.end()
         return Fitted(
-            ensemble=_ensemble(_with_noises(voices, noises), weights, whole),
+            ensemble=_final(_with_noises(voices, noises), weights, added, whole),
             scaler=whole.scaler,
             calibration=calibration,
             errors=errors,
@@ -298,50 +300,46 @@ class Fitting:
         return {name: weight / total for name, weight in found.items()}
 
     def _adds(self, tasks: int) -> bool:
-        """Whether intervals of added tasks can be calibrated."""
-        adapts = architecture(self.kind).has_task_parameters
-        return adapts and self.recipe.calibrates_added and tasks >= FEWEST_TASKS
+        """Whether added tasks can be tried."""
+        return architecture(self.kind).has_task_parameters and tasks >= FEWEST_TASKS
 
-    def _added(
+    def _arrivals(
         self,
         rows: Rows,
         trials: Mapping[str, PlannedTraining],
         weights: Mapping[str, float],
         noises: Mapping[str, float],
-        calibration: Calibration,
-    ) -> dict[int, Quantiles]:
-        """How large errors of added tasks are, by the number of rows they are added with.
-
-        Tasks that were held out whole mostly have too large errors: those of a few networks that
-        knew two thirds of the tasks. And a task's errors are alike, so that a few unusual tasks
-        decide. Errors of known tasks are many, and of the whole ensemble, but mostly too small for
-        new ones. Halfway between them, intervals of new tasks were closest to their level.
-        """
+    ) -> Iterator[Arrival]:
+        """Tasks that are held out whole, added to the best networks and to the linear models."""
         random = np.random.default_rng([self.seed, 2])
         tasks = int(rows.task.max()) + 1
-        left_out = random.permutation(tasks)[: round(HELD_OUT_TASKS * tasks)]
-        is_out = np.isin(rows.task, left_out)
-        base = self._part(_renumbered(rows.take(~is_out)), tasks - len(left_out))
         best = max(trials, key=lambda name: weights[name])
-        voices = self._networks(base, {best: trials[best]}, {best: self.scoring}, stage=2)
-        voices |= self._linear(base, _positive(weights))
-        ensemble = _ensemble(
-            _with_noises(voices, noises), {name: weights[name] for name in voices}, base
-        )
-        found = {}
-        for count, few, others in _arriving(rows.take(is_out), random):
-            arrived = int(few.task.max()) + 1
-            added = replace(
-                ensemble,
-                posteriors=tuple(
-                    task_fit.fit(voice, base.like(few), arrived) for voice in ensemble.voices
-                ),
-            )
-            spread = added.spread(base.like(others).x, others.task)
-            errors = base.scaler.y(others.y) - spread.mean
-            own = Quantiles.of(errors / np.sqrt(spread.uncertain + calibration.noise))
-            found[count] = own.halfway(calibration.known)
-        return found
+        for fold, left_out in enumerate(added_tasks.folds(tasks, self.task_folds, random)):
+            is_out = np.isin(rows.task, left_out)
+            base = self._part(renumbered(rows.take(~is_out)), tasks - len(left_out))
+            stage = FIRST_TASK_FOLD + fold
+            voices = self._networks(base, {best: trials[best]}, {best: self.scoring}, stage)
+            voices |= self._linear(base, (INTERCEPTS, SLOPES))
+            voices = {
+                NETWORKS if name == best else name: task_fit.widened(voice, base.data)
+                for name, voice in _with_noises(voices, noises).items()
+            }
+            for count, few, others in added_tasks.arriving(rows.take(is_out), random):
+                yield Arrival.of(count, voices, base.like(few), base.like(others))
+
+    def _of_added(
+        self,
+        arrivals: Sequence[Arrival],
+        known: Mapping[str, float],
+        networks: Sequence[str],
+        calibration: Calibration,
+    ) -> tuple[dict[int, dict[str, float]], dict[int, Quantiles]]:
+        """Weights of the voices for added tasks, and their intervals, by the number of rows."""
+        random = np.random.default_rng([self.seed, 4])
+        found = added_tasks.weights(arrivals, added_tasks.together(known, networks), random)
+        quantiles = added_tasks.quantiles(arrivals, found, calibration)
+        weights = {count: added_tasks.apart(own, known, networks) for count, own in found.items()}
+        return weights, quantiles
 
 
 def thinned(rows: Rows, most: int, random: np.random.Generator) -> Rows:
@@ -413,41 +411,44 @@ def _calibrated(
 def _ensemble(voices: Mapping[str, Voice], weights: Mapping[str, float], part: Part) -> Ensemble:
     """The voices that have a weight, with the uncertainty of the fitted tasks."""
     own = {name: voice for name, voice in voices.items() if weights[name] > 0}
-    total = sum(weights[name] for name in own)
-    return Ensemble(
-        tuple(own.values()),
-        tuple(weights[name] / total for name in own),
-        tuple(task_fit.fitted(voice, part.data) for voice in own.values()),
+    return Ensemble.of(
+        list(own.values()),
+        Weights(_shares(weights, own)),
+        [task_fit.fitted(voice, part.data) for voice in own.values()],
     )
 
 
+def _final(
+    voices: Mapping[str, Voice],
+    known: Mapping[str, float],
+    added: Mapping[int, Mapping[str, float]],
+    part: Part,
+) -> Ensemble:
+    """All voices, also those that have a weight for added tasks only.
+
+    A task that is added with as many rows as fitted ones have is like a fitted one.
+    """
+    by_rows = {rows: _shares(own, voices) for rows, own in added.items()}
+    typical = int(np.median(np.bincount(part.rows.task)))
+    if by_rows and typical > max(by_rows):
+        by_rows[typical] = _shares(known, voices)
+    return Ensemble.of(
+        [task_fit.widened(voice, part.data) for voice in voices.values()],
+        Weights(_shares(known, voices), by_rows),
+        [task_fit.fitted(voice, part.data) for voice in voices.values()],
+    )
+
+
+def _shares(weights: Mapping[str, float], voices: Iterable[str]) -> tuple[float, ...]:
+    own = [weights.get(name, 0.0) for name in voices]
+    return tuple(weight / sum(own) for weight in own)
+
+
 def _with_noises(voices: Mapping[str, Voice], noises: Mapping[str, float]) -> dict[str, Voice]:
-    return {name: replace(voice, noise=noises[name]) for name, voice in voices.items()}
+    return {
+        name: replace(voice, noise=noises.get(name, voice.noise)) for name, voice in voices.items()
+    }
 
 
 def _positive(weights: Mapping[str, float]) -> list[str]:
     return [name for name, weight in weights.items() if weight > 0]
-
-
-def _renumbered(rows: Rows) -> Rows:
-    """Tasks numbered from zero, without gaps."""
-    return replace(rows, task=np.unique(rows.task, return_inverse=True)[1].astype(np.int64))
-
-
-def _arriving(rows: Rows, random: np.random.Generator) -> Iterator[tuple[int, Rows, Rows]]:
-    """For each number of rows: the rows that tasks arrive with, and others to predict."""
-    rows = rows.take(random.permutation(len(rows)))
-    tasks = np.unique(rows.task)[:MOST_ADDED_TASKS]
-    rows = rows.take(np.isin(rows.task, tasks))
-    counts = np.bincount(rows.task)
-    order = np.argsort(rows.task, kind="stable")
-    place = np.empty(len(rows), dtype=np.int64)
-    place[order] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    for count in ADDED_ROWS:
-        large = counts[rows.task] > count
-        if not large.any():
-            return
-        own = _renumbered(rows.take(large))
-        at = place[large]
-        later = (at >= count) & (at < count + MOST_ADDED_ROWS)
-        yield count, own.take(at < count), own.take(later)

@@ -6,8 +6,8 @@ tasks' predictions stay as they are to the bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from learned_context.estimator import task_fit
-from learned_context.estimator.calibration import Calibration
+from learned_context.estimator.calibration import Calibration, nearest
 from learned_context.estimator.labels import Labels
 from learned_context.estimator.task_fit import TaskPosterior
 from learned_context.estimator.voices import NetworkVoice, Voice
@@ -38,14 +38,48 @@ class Spread:
     mean: Floats
     uncertain: Floats
 
+    @classmethod
+    def mixed(cls, parts: Sequence[tuple[float, Spread]]) -> Spread:
+        """Of an ensemble, from its voices' weights and spreads."""
+        mean = np.sum([weight * own.mean for weight, own in parts], axis=0)
+        square = np.sum([weight * (own.mean**2 + own.uncertain) for weight, own in parts], axis=0)
+        return cls(mean, np.maximum(square - mean**2, 0))
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Of the voices: for fitted tasks, and for those added with few rows."""
+
+    known: tuple[float, ...]
+    added: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
+    """By the number of rows; empty if they could not be measured."""
+
+    def of(self, rows: int) -> tuple[float, ...]:
+        """For a task that was added with this number of rows; 0 for a fitted one."""
+        return self.added[nearest(self.added, rows)] if rows and self.added else self.known
+
 
 @dataclass(frozen=True)
 class Ensemble:
     """Voices with their weights and the tasks' parameters."""
 
     voices: tuple[Voice, ...]
-    weights: tuple[float, ...]
+    weights: Weights
     posteriors: tuple[TaskPosterior, ...]
+    rows: Ints
+    """The number of rows that each task was added with; 0 for those of the fit."""
+
+    @classmethod
+    def of(
+        cls, voices: Sequence[Voice], weights: Weights, posteriors: Sequence[TaskPosterior]
+    ) -> Ensemble:
+        """Whose tasks are all fitted ones."""
+        rows = np.zeros(posteriors[0].means.shape[1], dtype=np.int64)
+        return cls(tuple(voices), weights, tuple(posteriors), rows)
+
+    @classmethod
+    def alone(cls, voice: Voice, posterior: TaskPosterior) -> Ensemble:
+        return cls.of([voice], Weights((1.0,)), [posterior])
 
     @property
     def device(self) -> torch.device:
@@ -58,6 +92,12 @@ class Ensemble:
             torch.from_numpy(posterior.means[:, :, 0]).to(self.device, torch.float32)
             for posterior in self.posteriors
         ]
+
+    @cached_property
+    def _shares(self) -> Floats:
+        """The weights of the voices for every task [V, T]."""
+        counts, place = np.unique(self.rows, return_inverse=True)
+        return np.array([self.weights.of(int(count)) for count in counts]).T[:, place]
 
     @cached_property
     def _modes(self) -> Ints:
@@ -83,11 +123,13 @@ class Ensemble:
         with one_thread(x.device), torch.no_grad():
             for part, own, number in _chunks(x, task):
                 total = torch.zeros(len(number), dtype=torch.float64, device=x.device)
-                for voice, weight, theta in zip(
-                    self.voices, self.weights, self._theta, strict=True
+                for voice, theta, shares in zip(
+                    self.voices, self._theta, self._shares, strict=True
                 ):
-                    value = voice.value(voice.rows(own), theta[:, number])
-                    total += value.double().mean(0) * weight
+                    share = torch.from_numpy(shares).to(x.device)[number]
+                    if share.any():
+                        value = voice.value(voice.rows(own), theta[:, number])
+                        total += value.double().mean(0) * share
                 result[part] = total[: part.stop - part.start].cpu().numpy()
         return result
 
@@ -110,10 +152,13 @@ class Ensemble:
         with one_thread(x.device), torch.no_grad():
             for part, own, number in _chunks(x, task):
                 kept, index = part.stop - part.start, number.cpu().numpy()
-                for voice, weight, posterior in zip(
-                    self.voices, self.weights, self.posteriors, strict=True
+                for voice, shares, posterior in zip(
+                    self.voices, self._shares, self.posteriors, strict=True
                 ):
+                    if not shares[index].any():
+                        continue
                     rows = voice.rows(own)
+                    weight = shares[index, None]
                     share = posterior.weights[:, index] * weight / voice.members
                     for mode in np.flatnonzero(share.any(axis=(0, 1))):
                         value, variance = _member(voice, rows, posterior, index, int(mode))
@@ -125,9 +170,8 @@ class Ensemble:
         """Of a task that is not known: as likely any of the fitted ones as another."""
         base = self.voices[0].population.shape[1]
         chosen = np.unique(np.linspace(0, base - 1, POPULATION).round().astype(np.int64))
-        then = replace(
-            self, posteriors=tuple(task_fit.certain(voice.population) for voice in self.voices)
-        )
+        fitted = [task_fit.certain(voice.population) for voice in self.voices]
+        then = Ensemble.of(self.voices, self.weights, fitted)
         each = [then._map(x, np.full(len(x), task)) for task in chosen]
         return Spread(np.mean(each, axis=0), np.var(each, axis=0))
 
@@ -136,23 +180,21 @@ class Ensemble:
 
     def with_tasks(self, rows: Tensors, tasks: int) -> Ensemble:
         """More tasks, numbered from zero in `rows`."""
-        return self._with(
-            [
-                task_fit.joined([old, task_fit.fit(voice, rows, tasks)])
-                for voice, old in zip(self.voices, self.posteriors, strict=True)
-            ]
-        )
+        posteriors = [
+            task_fit.joined([old, task_fit.fit(voice, rows, tasks)])
+            for voice, old in zip(self.voices, self.posteriors, strict=True)
+        ]
+        counts = np.bincount(rows.task.cpu().numpy(), minlength=tasks)
+        return replace(self, posteriors=tuple(posteriors), rows=np.concatenate([self.rows, counts]))
 
     def with_updated_task(self, task: int, rows: Tensors) -> Ensemble:
-        return self._with(
-            [
-                task_fit.replaced(old, task, task_fit.fit(voice, rows, 1))
-                for voice, old in zip(self.voices, self.posteriors, strict=True)
-            ]
-        )
-
-    def _with(self, posteriors: Sequence[TaskPosterior]) -> Ensemble:
-        return replace(self, posteriors=tuple(posteriors))
+        posteriors = [
+            task_fit.replaced(old, task, task_fit.fit(voice, rows, 1))
+            for voice, old in zip(self.voices, self.posteriors, strict=True)
+        ]
+        counts = self.rows.copy()
+        counts[task] = len(rows)
+        return replace(self, posteriors=tuple(posteriors), rows=counts)
 
 
 @dataclass(frozen=True)
@@ -161,8 +203,11 @@ class Model:
     scaler: Scaler
     labels: Labels
     calibration: Calibration
-    rows: Ints
-    """The number of rows that each task was added with; 0 for those of the fit."""
+
+    @property
+    def rows(self) -> Ints:
+        """The number of rows that each task was added with; 0 for those of the fit."""
+        return self.ensemble.rows
 
     @property
     def base(self) -> int:
@@ -181,7 +226,7 @@ class Model:
         """The voice of the networks that have the most weight: their parameters are shown."""
         weights = [
             weight * isinstance(voice, NetworkVoice)
-            for voice, weight in zip(self.ensemble.voices, self.ensemble.weights, strict=True)
+            for voice, weight in zip(self.ensemble.voices, self.ensemble.weights.known, strict=True)
         ]
         return int(np.argmax(weights))
 
@@ -189,8 +234,10 @@ class Model:
         """The tasks as points [T, w]: all members' views side by side, each by its weight."""
         parts = []
         for voice, weight, posterior in zip(
-            self.ensemble.voices, self.ensemble.weights, self.ensemble.posteriors, strict=True
+            self.ensemble.voices, self.ensemble.weights.known, self.ensemble.posteriors, strict=True
         ):
+            if weight == 0:
+                continue
             for own in voice.contexts(posterior.means[:, :, 0]):
                 centred = own - own[: self.base].mean(axis=0)
                 size = np.sqrt(np.mean(np.sum(centred[: self.base] ** 2, axis=1)))
@@ -223,18 +270,12 @@ class Model:
     def with_new_tasks(self, labels: Labels, rows: Tensors) -> Model:
         """The tasks that `labels` has more than this model; `rows` number them from zero."""
         self.check_adapts()
-        tasks = len(labels) - len(self.labels)
-        counts = np.bincount(rows.task.cpu().numpy(), minlength=tasks)
-        ensemble = self.ensemble.with_tasks(rows, tasks)
-        return replace(
-            self, ensemble=ensemble, labels=labels, rows=np.concatenate([self.rows, counts])
-        )
+        ensemble = self.ensemble.with_tasks(rows, len(labels) - len(self.labels))
+        return replace(self, ensemble=ensemble, labels=labels)
 
     def with_updated_task(self, task: int, rows: Tensors) -> Model:
         self.check_adapts()
-        counts = self.rows.copy()
-        counts[task] = len(rows)
-        return replace(self, ensemble=self.ensemble.with_updated_task(task, rows), rows=counts)
+        return replace(self, ensemble=self.ensemble.with_updated_task(task, rows))
 
     def mean(self, x: Tensor, task: Ints) -> Floats:
         """The expected target; task -1 is one that is not known."""

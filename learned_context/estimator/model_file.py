@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,18 +21,19 @@ from learned_context.errors import UserError
 from learned_context.estimator.added_levels import AddedLevels
 from learned_context.estimator.calibration import LEVELS, Calibration, Quantiles
 from learned_context.estimator.labels import Labels
-from learned_context.estimator.model import Ensemble, Model
+from learned_context.estimator.model import Ensemble, Model, Weights
 from learned_context.estimator.task_fit import TaskPosterior
 from learned_context.estimator.voices import LinearVoice, NetworkVoice, Voice
 from learned_context.files import write_bytes
 from learned_context.networks.network import Network, Shape
+from learned_context.new_tasks.objective import Floats
 from learned_context.scaling import Scaler
 from learned_context.training.plan import Hyperparameters
 
 if TYPE_CHECKING:
     from learned_context.estimator.regressor import LearnedContextRegressor
 
-FORMAT = 4
+FORMAT = 5
 KEY = "learned_context_regressor"
 """One metadata entry only: several would be written in an order that varies."""
 POSTERIOR = ("weights", "means", "covariances")
@@ -61,7 +62,11 @@ def save(path: Path, owner: LearnedContextRegressor) -> None:
             if getattr(posterior, name) is not None
         }
         arrays |= {f"{place}.{name}": value for name, value in own.items()}
-        described: dict[str, Any] = {"noise": voice.noise, "weight": ensemble.weights[place]}
+        described: dict[str, Any] = {
+            "noise": voice.noise,
+            "weight": ensemble.weights.known[place],
+            "added_weights": {str(n): own[place] for n, own in ensemble.weights.added.items()},
+        }
         if isinstance(voice, NetworkVoice):
             described["shape"] = voice.network.shape.as_dict()
         voices.append(described)
@@ -142,13 +147,12 @@ def _restored(
     posteriors = [_posterior(_below(f"{place}.posterior.", arrays)) for place in range(len(voices))]
     y_mean, y_std = arrays["scaler.y"].tolist()
     scaler = Scaler(arrays["scaler.x_mean"].numpy(), arrays["scaler.x_std"].numpy(), y_mean, y_std)
-    weights = tuple(float(described["weight"]) for described in header["voices"])
+    weights = _restored_weights(header["voices"])
     owner.model_ = Model(
-        Ensemble(tuple(voices), weights, tuple(posteriors)),
+        Ensemble(tuple(voices), weights, tuple(posteriors), arrays["rows"].numpy()),
         scaler,
         Labels.of(header["labels"], header["sort"]),
         _restored_calibration(header["calibration"]),
-        arrays["rows"].numpy(),
     )
     _check(owner.model_, owner.columns_)
     owner.n_features_in_ = len(owner.columns_.names)
@@ -181,10 +185,12 @@ def _check(model: Model, columns: Columns) -> None:
         ),
         "labels repeat": not model.labels.values.is_unique,
         "there are not as many labels as tasks": model.rows.shape != (tasks,),
+        "rows are not counts": (model.rows < 0).any(),
         "there is no noise": not 0 < model.calibration.noise < np.inf,
-        "weights are not shares": not np.isclose(sum(model.ensemble.weights), 1.0)
-        or min(model.ensemble.weights) < 0,
+        "weights are not shares": not _are_shares(model.ensemble.weights.known),
     }
+    for rows, weights in model.ensemble.weights.added.items():
+        problems[f"added_weights of {rows} rows are not shares"] = not _are_shares(weights)
     for place, (voice, posterior) in enumerate(
         zip(model.ensemble.voices, model.ensemble.posteriors, strict=True)
     ):
@@ -203,6 +209,15 @@ def _check(model: Model, columns: Columns) -> None:
             ),
             f"part {place} has no noise": not 0 < voice.noise < np.inf,
         }
+        if isinstance(voice, NetworkVoice):
+            problems[f"part {place} has another size of uncertain"] = voice.uncertain.shape != (
+                voice.members,
+                voice.size,
+                voice.size,
+            )
+            problems[f"part {place} has an uncertain prior that is no covariance"] = not all(
+                _is_covariance(own) for own in voice.uncertain
+            )
         if posterior.covariances is not None:
             wrong = posterior.covariances.shape != (*shape, voice.size)
             problems[f"part {place} has covariances of another size"] = wrong
@@ -211,10 +226,34 @@ def _check(model: Model, columns: Columns) -> None:
             raise ValueError(problem)
 
 
+def _is_covariance(matrix: Floats) -> bool:
+    if not np.isfinite(matrix).all() or not np.array_equal(matrix, matrix.T):
+        return False
+    values = np.linalg.eigvalsh(matrix)
+    return bool((values >= -1e-9 * np.abs(values).max(initial=0.0)).all())
+
+
+def _are_shares(weights: Sequence[float]) -> bool:
+    return bool(np.isclose(sum(weights), 1.0)) and min(weights) >= 0
+
+
+def _restored_weights(voices: Sequence[Mapping[str, Any]]) -> Weights:
+    counts = [int(rows) for rows in voices[0]["added_weights"]]
+    if any([int(rows) for rows in voice["added_weights"]] != counts for voice in voices):
+        raise ValueError("added_weights of the parts are for different numbers of rows")
+    if any(rows < 1 for rows in counts):
+        raise ValueError("added_weights are for numbers of rows below one")
+    return Weights(
+        tuple(float(voice["weight"]) for voice in voices),
+        {rows: tuple(float(v["added_weights"][str(rows)]) for v in voices) for rows in counts},
+    )
+
+
 def _voice_arrays(voice: Voice) -> Arrays:
     if isinstance(voice, NetworkVoice):
         parameters = voice.network.parameters()
-        return {f"network.{name}": value.contiguous() for name, value in parameters.items()}
+        own = {f"network.{name}": value.contiguous() for name, value in parameters.items()}
+        return own | {"uncertain": _tensor(voice.uncertain)}
     assert isinstance(voice, LinearVoice)
     return {
         "linear.fixed": voice.fixed,
@@ -229,7 +268,8 @@ def _voice(described: Mapping[str, Any], arrays: Arrays, device: torch.device) -
     if "shape" in described:
         parameters = _below("network.", arrays)
         network = Network.from_parameters(Shape(**described["shape"]), parameters)
-        return NetworkVoice.of(network.to(device), noise)
+        voice = NetworkVoice.of(network.to(device), noise)
+        return replace(voice, uncertain=arrays["uncertain"].numpy())
     own = _below("linear.", arrays)
     return LinearVoice(
         noise,

@@ -89,12 +89,18 @@ class Recipe:
     """Times the settings' steps."""
     linear: bool = True
     """Whether linear mixed models take part."""
-    calibrates_added: bool = True
+    task_folds: int = 3
+    """How many times some tasks are held out whole, at most."""
 
 
 RECIPES: Mapping[Quality, Recipe] = {
     "fast": Recipe(
-        (CAUTIOUS, STRONG, MEDIUM, LIGHT), folds=1, scoring_members=1, members=2, effort=0.45
+        (CAUTIOUS, STRONG, MEDIUM, LIGHT),
+        folds=1,
+        scoring_members=1,
+        members=2,
+        effort=0.45,
+        task_folds=1,
     ),
     "default": Recipe(PORTFOLIO, folds=2, scoring_members=2, members=8),
     "best": Recipe(PORTFOLIO, folds=4, scoring_members=4, members=24, effort=2.0),

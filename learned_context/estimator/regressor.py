@@ -158,7 +158,6 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
             fitted.scaler,
             Labels.of(unique.tolist(), sort),
             fitted.calibration,
-            np.zeros(len(unique), dtype=np.int64),
         )
         return self
 

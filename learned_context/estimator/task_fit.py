@@ -18,7 +18,7 @@ from torch import Tensor
 from learned_context.estimator.voices import Voice
 from learned_context.new_tasks import gauss_newton, laplace
 from learned_context.new_tasks.gauss_newton import Effort
-from learned_context.new_tasks.objective import Floats, Ints, Local, inverse
+from learned_context.new_tasks.objective import Floats, Ints, Local, Prior, inverse
 from learned_context.training.data import Tensors
 from learned_context.training.devices import one_thread
 
@@ -59,21 +59,34 @@ def fitted(voice: Voice, rows: Tensors) -> TaskPosterior:
     tasks = voice.population.shape[1]
     if not voice.adapts or tasks < 2:
         return certain(voice.population)
-    covariances = np.empty((voice.members, tasks, 1, voice.size, voice.size))
-    for own, block in _blocks(voice, rows, tasks):
+    means = voice.population[:, :, None]
+    covariances = inverse(_precisions(voice, rows))[:, :, None]
+    return TaskPosterior(np.ones(means.shape[:3]), means, covariances)
+
+
+def widened(voice: Voice, rows: Tensors) -> Voice:
+    """With a prior of new tasks that counts what these rows leave uncertain of the fitted ones."""
+    if not voice.adapts or voice.population.shape[1] < 2:
+        return voice
+    return voice.with_wider_prior(_precisions(voice, rows))
+
+
+def _precisions(voice: Voice, rows: Tensors) -> Floats:
+    """Of the fitted tasks' posteriors [K, m, q, q]."""
+    tasks = voice.population.shape[1]
+    precisions = np.empty((voice.members, tasks, voice.size, voice.size))
+    for own, block in _blocks(voice, voice.priors(), rows, tasks):
         number = np.arange(voice.members * len(own))
         centred = voice.population[:, own] - voice.centre[:, None]
-        local = block.local(number, centred.reshape(len(number), -1))
-        found = inverse(local.precision)
-        covariances[:, own, 0] = found.reshape(voice.members, len(own), *found.shape[1:])
-    means = voice.population[:, :, None]
-    return TaskPosterior(np.ones(means.shape[:3]), means, covariances)
+        found = block.local(number, centred.reshape(len(number), -1)).precision
+        precisions[:, own] = found.reshape(voice.members, len(own), *found.shape[1:])
+    return precisions
 
 
 def fit(voice: Voice, rows: Tensors, tasks: int, effort: Effort = EFFORT) -> TaskPosterior:
     """Tasks 0, ..., `tasks` - 1 from their rows."""
     parts, places = [], []
-    for own, block in _blocks(voice, rows, tasks):
+    for own, block in _blocks(voice, voice.priors_of_new_tasks(), rows, tasks):
         starts = block.starts(effort)
         found = laplace.mixture(gauss_newton.descend(block, starts, effort))
         parts.append(_shaped(laplace.without_small_modes(found, FORGOTTEN), voice.members))
@@ -94,12 +107,13 @@ class Block:
     The problem of member k and task t has the number k * tasks + t.
     """
 
-    def __init__(self, voice: Voice, x: Tensor, y: Tensor, used: Tensor) -> None:
+    def __init__(
+        self, voice: Voice, priors: list[Prior], x: Tensor, y: Tensor, used: Tensor
+    ) -> None:
         """x [T, R, d], y and used [T, R]: places of a task beyond its rows are not used."""
         self.voice, self.y, self.used = voice, y, used
         self.shape = y.shape
         self.rows = voice.rows(x.flatten(0, 1)).unflatten(1, self.shape)
-        priors = voice.priors()
         self.precision = np.stack([prior.precision for prior in priors])
         self.root = np.stack([prior.root for prior in priors])
         self.centre = torch.from_numpy(voice.centre).to(x)
@@ -220,7 +234,9 @@ def _shaped(posterior: laplace.Posterior, members: int) -> TaskPosterior:
     return TaskPosterior(*(part.reshape(members, -1, *part.shape[1:]) for part in parts))
 
 
-def _blocks(voice: Voice, rows: Tensors, tasks: int) -> Iterator[tuple[Ints, Block]]:
+def _blocks(
+    voice: Voice, priors: list[Prior], rows: Tensors, tasks: int
+) -> Iterator[tuple[Ints, Block]]:
     """Tasks with about as many rows each, their rows as a rectangle."""
     task = rows.task.cpu().numpy()
     counts = np.bincount(task, minlength=tasks)
@@ -239,7 +255,8 @@ def _blocks(voice: Voice, rows: Tensors, tasks: int) -> Iterator[tuple[Ints, Blo
             index = order[np.minimum(begins[own, None] + place, len(order) - 1)]
             index = np.where(used, index, order[np.minimum(begins[own, None], len(order) - 1)])
             at = torch.from_numpy(index).to(rows.x.device)
-            yield own, Block(voice, rows.x[at], rows.y[at], torch.from_numpy(used).to(at.device))
+            is_used = torch.from_numpy(used).to(at.device)
+            yield own, Block(voice, priors, rows.x[at], rows.y[at], is_used)
             begin += many
 
 

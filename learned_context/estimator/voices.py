@@ -18,7 +18,10 @@ from torch import Tensor
 
 from learned_context.networks.network import Network
 from learned_context.networks.registry import architecture
-from learned_context.new_tasks.objective import Floats, Prior
+from learned_context.new_tasks.objective import Floats, Prior, inverse
+
+PRIOR_STEPS = 10
+"""Of expectation maximisation: few, as directions that no row determines would go on growing."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,15 @@ class Voice(ABC):
         return np.asarray(self.population.mean(axis=1))
 
     def priors(self) -> list[Prior]:
-        """The distribution of new tasks about the mean one, for every member."""
+        """The distribution of the fitted tasks about the mean one, for every member."""
         return [Prior.of(own, mean=own.mean(axis=0)) for own in self.population]
+
+    def priors_of_new_tasks(self) -> list[Prior]:
+        return self.priors()
+
+    def with_wider_prior(self, precisions: Floats) -> Self:
+        """From the precisions of the fitted tasks' posteriors [K, m, q, q]."""
+        return self
 
     @property
     def parameter_names(self) -> list[str]:
@@ -106,10 +116,31 @@ class NetworkVoice(Voice):
     """
 
     network: Network
+    uncertain: Floats
+    """The mean posterior covariance of the fitted tasks' theta [K, q, q]."""
 
     @classmethod
     def of(cls, network: Network, noise: float) -> NetworkVoice:
-        return cls(noise, _table(network), network)
+        population = _table(network)
+        members, _, size = population.shape
+        return cls(noise, population, network, np.zeros((members, size, size)))
+
+    def priors_of_new_tasks(self) -> list[Prior]:
+        """Estimates are drawn to the mean task: their spread lacks what is uncertain of them."""
+        return [
+            Prior(prior.covariance + uncertain, prior.mean)
+            for prior, uncertain in zip(self.priors(), self.uncertain, strict=True)
+        ]
+
+    def with_wider_prior(self, precisions: Floats) -> Self:
+        """Expectation maximisation: a wider prior leaves more uncertain, which widens it again."""
+        found = np.zeros_like(self.uncertain)
+        for uncertain, prior, own in zip(found, self.priors(), precisions, strict=True):
+            of_rows = own - prior.precision
+            for _ in range(PRIOR_STEPS):
+                wider = inverse(prior.covariance + uncertain)
+                uncertain[:] = inverse(of_rows + wider).mean(axis=0)
+        return replace(self, uncertain=found)
 
     @property
     def adapts(self) -> bool:

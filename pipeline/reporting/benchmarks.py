@@ -102,6 +102,14 @@ def _estimator(found: Any) -> Any:
     return {"measured": measured}
 
 
+def _added_tasks(found: Any) -> Any:
+    ways = {
+        how: {f"rows_{count}": ratio for count, ratio in ratios.items()}
+        for how, ratios in found["summary"]["ratios"].items()
+    }
+    return {"count": len(found["datasets"]), "ways": ways}
+
+
 def _runner(found: Any) -> Any:
     measured = {
         "two workers beside one": f"{found['gain']:.2f} times as fast",
@@ -135,6 +143,7 @@ DERIVED: dict[str, Callable[[Any], Any]] = {
     "quality": lambda found: {"cases": found},
     "holdout": lambda found: {"cases": [*found["task_dims"], {"task_dim": "all", **found["all"]}]},
     "defaults": lambda found: {**found, "count": len(found["datasets"])},
+    "added_tasks": _added_tasks,
     "estimator": _estimator,
     "runner": _runner,
     "kills": _kills,

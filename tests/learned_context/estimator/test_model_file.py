@@ -78,7 +78,7 @@ def rewritten(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], obj
 
 def test_a_newer_file(saved: Path) -> None:
     rewritten(saved, lambda header, _: header.update(format=99))
-    with pytest.raises(UserError, match="format 99, but this version reads 4"):
+    with pytest.raises(UserError, match="format 99, but this version reads 5"):
         LearnedContextRegressor.load(saved)
 
 
@@ -95,6 +95,15 @@ def test_a_newer_file(saved: Path) -> None:
         (lambda h, a: h["calibration"]["known"]["sizes"].pop(), "not whole"),
         (lambda h, a: h["voices"][0].update(noise=0), "part 0 has no noise"),
         (lambda h, a: h["voices"][0].update(weight=-1), "not shares"),
+        (lambda h, a: h["voices"][0]["added_weights"].update({"1": -0.5}), "added_weights of 1 "),
+        (lambda h, a: h["voices"][0]["added_weights"].update({"1": 3}), "added_weights of 1 rows"),
+        (lambda h, a: h["voices"][0]["added_weights"].pop("2"), "different numbers of rows"),
+        (lambda h, a: [v["added_weights"].update({"0": 1}) for v in h["voices"]], "below one"),
+        (lambda h, a: h["voices"][0].pop("added_weights"), "added_weights"),
+        (lambda h, a: a.pop("0.uncertain"), "uncertain"),
+        (lambda h, a: a["0.uncertain"].mul_(-1), "part 0 has an uncertain prior"),
+        (lambda h, a: a.update({"0.uncertain": a["0.uncertain"][:, :1]}), "size of uncertain"),
+        (lambda h, a: a["rows"].sub_(9), "rows are not counts"),
         (lambda h, a: h["settings"].update(no=1), "not a readable"),
         (lambda h, a: h["columns"].update(names=["x"], levels=[None]), "number of features"),
         (lambda h, a: a.update({"scaler.x_std": a["scaler.x_std"][:1]}), "number of features"),

@@ -95,7 +95,8 @@ def test_the_last_layer_estimate_is_ridge_regression(
     h = voice.rows(x)[0].double().numpy()
     y = (rows.y.to_numpy() - model.scaler.y_mean) / model.scaler.y_std
     base = voice.population[0]
-    prior = np.linalg.inv(np.cov(base, rowvar=False) + 1e-9 * np.eye(h.shape[1]))
+    spread = np.cov(base, rowvar=False) + voice.uncertain[0]
+    prior = np.linalg.inv(spread + 1e-9 * np.eye(h.shape[1]))
     matrix = h.T @ h / voice.noise + prior
     expected = np.linalg.solve(matrix, h.T @ y / voice.noise + prior @ base.mean(axis=0))
     assert ll.task_parameters_.loc["w20"].to_numpy() == pytest.approx(expected, abs=1e-3)
