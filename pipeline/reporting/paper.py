@@ -55,6 +55,8 @@ class Tolerance(Section):
     absolute: Annotated[float, Field(ge=0)] = 0.0
     bound: bool = False
     """The paper's number is an upper bound: how far ours is below it means nothing."""
+    chosen: bool = False
+    """Our rows were chosen by this number: that it agrees is no result."""
     reason: Annotated[str, Field(min_length=1)]
 
 
@@ -80,6 +82,7 @@ class PaperCell:
     allowed: float
     reason: str
     bound: bool = False
+    chosen: bool = False
     note: str = ""
     command: str = ""
 
@@ -91,7 +94,7 @@ class PaperCell:
     def kind(self) -> Kind:
         """What went into the study (sizes, ranges, how often it restarted), or came out of it."""
         is_input = self.table in ("datasets", "space") or self.column.endswith("diverged")
-        return "input" if is_input else "result"
+        return "input" if is_input or self.chosen else "result"
 
     @property
     def same_as(self) -> str:
@@ -162,6 +165,7 @@ class Paper(Section):
                 tolerance.relative * abs(value) + tolerance.absolute + rounding,
                 tolerance.reason,
                 tolerance.bound,
+                tolerance.chosen,
                 " ".join(note.note for note in found),
                 "; ".join(dict.fromkeys(note.command for note in found)),
             )

@@ -1,7 +1,7 @@
 """Every number of Tables 1 to 6: ours, the paper's, and what to say of the two.
 
-Only a result can match, be better or be worse. An input (a size, a range, a number of restarts)
-agrees with the paper's or differs from it.
+Only a result can match, be better or be worse. An input (a size, a range, a number of restarts, an
+error by which our rows were chosen) agrees with the paper's or differs from it.
 """
 
 from __future__ import annotations

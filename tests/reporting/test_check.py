@@ -21,8 +21,8 @@ from tests.reporting.conftest import working_in
 TEN = list(load_paper(Files(ROOT)).tables["base"].rows)
 
 
-def cell(table="base", column="lc", bound=False):
-    return PaperCell(table, "x", column, 1.0, 0.1, "why", bound)
+def cell(table="base", column="lc", bound=False, chosen=False):
+    return PaperCell(table, "x", column, 1.0, 0.1, "why", bound, chosen)
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,12 @@ def test_verdicts_on_results(ours, comparable, expected):
     assert verdict(cell(), ours, comparable) == expected
 
 
-@pytest.mark.parametrize(("table", "column"), [("datasets", "train"), ("repeats", "lc diverged")])
-def test_an_input_agrees_or_differs_and_is_never_better(table, column):
-    one = cell(table, column)
+@pytest.mark.parametrize(
+    ("table", "column", "chosen"),
+    [("datasets", "train", False), ("repeats", "lc diverged", False), ("base", "lr", True)],
+)
+def test_an_input_agrees_or_differs_and_is_never_better(table, column, chosen):
+    one = cell(table, column, chosen=chosen)
     assert [verdict(one, ours, True) for ours in (0.5, 1.05, 2.0)] == [
         "differs",
         "agrees",

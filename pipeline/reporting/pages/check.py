@@ -42,7 +42,8 @@ def story(check: Check) -> Story:
         else "No result can be compared yet",
         f"Tables 1 to 6 print {len(check.numbers)} numbers. Of {sum(check.results.values())} "
         f"results, {counted(check)}; {same} more are networks of Table 2 that Table 4 repeats. "
-        f"Sizes, ranges and restarts are inputs, not results: {counted(check, 'input')}. In "
+        "Sizes, ranges, restarts and errors by which our rows were chosen are inputs, not results: "
+        f"{counted(check, 'input')}. In "
         f"Table 3 the networks rank as in the paper on {check.agreeing_rankings} of "
         f"{plural(len(check.rankings), 'dataset')}. "
         + (
