@@ -2,11 +2,12 @@
 
 import pytest
 
-from benchmarks.draws import Source, summary
-from benchmarks.paper_budget import Case, CaseTraining
+from benchmarks.draws import Source, drawn_cases, summary
+from benchmarks.paper_budget import Case, CaseTraining, cases
 from learned_context.training.trainer import Hyperparameters, Plan
 from pipeline.commands.prepare import content_digest
 from pipeline.files import Files
+from pipeline.reporting.results import Results
 from pipeline.tables.description import read_description
 from tests.conftest import ROOT
 
@@ -37,3 +38,12 @@ def test_an_error_is_in_the_papers_unit_and_the_same_each_time(source):
 def test_the_papers_number_may_lie_among_the_errors():
     assert summary(CASE, [0.2, 0.3])["paper_among_them"]
     assert not summary(CASE, [0.26, 0.3])["paper_among_them"]
+
+
+def test_learned_context_above_the_paper_is_drawn_again_besides_what_is_far_off():
+    results = Results(Files(ROOT))
+    found, far = drawn_cases(results), {case.name for case in cases(results)}
+    assert far <= set(found)
+    others = [case for name, case in found.items() if name not in far]
+    assert others and all(case.model == "lc" and case.fraction == 1.0 for case in others)
+    assert all(case.ours > case.paper for case in others)
