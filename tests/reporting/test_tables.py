@@ -4,10 +4,13 @@ import csv
 import json
 import re
 
+from pipeline.files import Files
 from pipeline.reporting.blocks import Cell, Table
 from pipeline.reporting.checking import check
 from pipeline.reporting.claims import SENTENCES
+from pipeline.reporting.pages import sizes
 from pipeline.reporting.results import Results
+from tests.conftest import ROOT
 from tests.reporting.conftest import render
 from tests.reporting.project import write
 from tests.reporting.reading import Reader
@@ -145,3 +148,22 @@ def test_on_a_phone_a_name_is_above_its_numbers_where_that_helps():
     assert wide_table(*["1.234"] * 5, cards=True).stacked == []
     assert wide_table("text " * 30, "1.234").stacked == [21, 6]  # a long text takes several lines
     assert wide_table().stacked == [] == Table("empty", "", ("Method",), []).stacked
+
+
+def test_the_table_of_halvings_is_what_the_committed_results_say():
+    table = sizes.halvings(Results(Files(ROOT)))
+    assert isinstance(table, Table)
+    shown = {
+        tuple(cell.text for cell in row[:3]): [cell.text for cell in row] for row in table.rows
+    }
+    part = json.loads((ROOT / "results/sizes/frequency/lc.json").read_text())["fractions"]["0.1"]
+    row = shown["Frequency", "LC", "10%"]
+    assert row[3] == str(part["search"]["best"]["task_dim"])
+    assert row[5] == str(part["hyperparameters"]["task_dim"])
+    assert row[6] == f"{min(one['score'] for one in part['halvings']):.3f}"
+    assert len(row[7].split(", ")) == len(part["halvings"])
+
+
+def test_without_halvings_the_page_says_so(report):
+    said = sizes.halvings(Results(Files(report.root)))
+    assert "rows enough" in said.paragraphs[0]

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from learned_context.networks.registry import ARCHITECTURES
 from pipeline.reporting import numbers
 from pipeline.reporting.blocks import Cell, Drawing, Table, Text, missing
-from pipeline.reporting.cells import dataset_table, lowest, number
+from pipeline.reporting.cells import dataset_table, lowest, name_cell, number
 from pipeline.reporting.drawing import draw, label_models, legend_of, log_ticks, plot_models
 from pipeline.reporting.formatting import listed, percent, plural, signed
 from pipeline.reporting.labels import model_style
@@ -17,6 +17,7 @@ from pipeline.reporting.numbers import ALL
 from pipeline.reporting.results import Results
 from pipeline.reporting.story import NOTHING, Story
 from pipeline.studies import sizes
+from pipeline.studies.tune import SearchTrial
 
 
 def shares(results: Results) -> list[float]:
@@ -69,6 +70,42 @@ def table_4(results: Results) -> Table:
         [model_style(model).label for model in models],
         cells,
         groups=[f"{percent(share)} of the rows" for share in shares(results)],
+    )
+
+
+def halvings(results: Results) -> Table | Text:
+    """Of the searches on few rows a task: what they found, and what was used."""
+
+    def best(trials: list[SearchTrial]) -> SearchTrial:
+        return min(trials, key=lambda trial: trial.score)
+
+    tried = [
+        (result, share, part.halvings)
+        for result in results.every(sizes.STUDY, results.taking_part(sizes.STUDY)).values()
+        for share, part in result.fractions.items()
+        if part.halvings
+    ]
+    if not tried:
+        return Text(("Every task has rows enough: the numbers that the searches found are used.",))
+    return Table.of(
+        "halvings",
+        "Where a task has few rows, fewer task parameters than the search found are tried, each "
+        "row being held out once. Errors are of the held-out rows, relative to the target's "
+        "standard deviation; the number with the lowest is used.",
+        tried,
+        {
+            "Dataset": lambda one: name_cell(results, one[0].dataset),
+            "Model": lambda one: model_style(str(one[0].model)).label,
+            "Rows": lambda one: percent(float(one[1])),
+            "Found": lambda one: number(one[2][0].settings.task_dim, 0),
+            "Its error": lambda one: number(one[2][0].score, 3),
+            "Used": lambda one: number(best(one[2]).settings.task_dim, 0),
+            "Error": lambda one: number(best(one[2]).score, 3),
+            "All errors": lambda one: ", ".join(
+                f"{trial.settings.task_dim}: {trial.score:.3f}" for trial in one[2]
+            ),
+        },
+        sortable=True,
     )
 
 
