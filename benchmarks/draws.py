@@ -68,14 +68,13 @@ class Source:
 
     def draw(self, number: int) -> Prepared:
         """The study's own draw has the number 0."""
-        seeds = self.settings.params.seeds
-        number += self.keys.draw or 0
+        seeds = self.settings.table_seeds(self.dataset)
         table: TaskTable = (
-            registry.module(self.dataset).generate(self.keys, seeds.data + number)
+            registry.module(self.dataset).generate(self.keys, seeds["data"] + number)
             if self.dataset in registry.GENERATED
             else self._table
         )
-        return split_table(table, self.dataset, self.rule, seeds.split + number)
+        return split_table(table, self.dataset, self.rule, seeds["split"] + number)
 
     def error(self, number: int, case: Case, made: CaseTraining) -> float:
         """In the unit in which the paper prints it."""

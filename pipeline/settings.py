@@ -274,6 +274,11 @@ class Settings(Section):
             valid = ", ".join(sorted(self.params.dataset))
             raise UserError(f"dataset {name!r} is not in params.yaml; valid: {valid}") from None
 
+    def table_seeds(self, dataset: str) -> dict[str, int]:
+        """Of a dataset's rows and splits: a later draw has later seeds."""
+        seeds, draw = self.params.seeds, self.dataset(dataset).draw or 0
+        return {"data": seeds.data + draw, "split": seeds.split + draw}
+
 
 def load(files: Files, profile_name: str | None = None) -> Settings:
     """Of params.yaml and the profile that it names, or another one."""

@@ -79,8 +79,7 @@ def _of_table(project: Project, dataset: str) -> Expectations:
     if f"prepare@{dataset}" in project.stale:
         return
     name = project.settings.dataset(dataset).edition
-    seeds = project.settings.params.seeds.model_dump(include={"data", "split"})
-    yield from _stated(table, edition=name, seeds=seeds)
+    yield from _stated(table, edition=name, seeds=project.settings.table_seeds(dataset))
     edition = sources.load(project.files.sources).edition(dataset, name)
     yield from _stated(table, comparable=edition.comparable, differs=edition.differs)
     if edition.files:

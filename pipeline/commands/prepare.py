@@ -31,10 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     files, dataset = Files(), arguments.dataset
     chosen = settings.load(files)
-    keys = chosen.dataset(dataset)
-    seeds = {
-        name: getattr(chosen.params.seeds, name) + (keys.draw or 0) for name in ("data", "split")
-    }
+    keys, seeds = chosen.dataset(dataset), chosen.table_seeds(dataset)
     origin: dict[str, Any] = {"edition": keys.edition, "comparable": True, "differs": "", "raw": {}}
     if dataset in registry.GENERATED:
         table: TaskTable = registry.module(dataset).generate(keys, seeds["data"])
