@@ -3,8 +3,8 @@
 The datasets are small ones of the arena, and only the fitted tasks of its first two splits are
 used: a third of them is held out with another seed, added with 1, 2, 5 and 10 rows, and its other
 rows are predicted. The arena's own new tasks are never read. From one fit follow the errors of the
-voices alone and of several weights, relative to those of known weights and a prior from the spread
-of the estimates alone, as geometric means over datasets and splits.
+voices alone and of several weights, relative to those of the weights for known tasks, as geometric
+means over datasets and splits.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from learned_context.columns import Columns
 from learned_context.errors import UserError
 from learned_context.estimator import LearnedContextRegressor, added_tasks
 from learned_context.estimator.calibration import nearest
-from learned_context.estimator.fitting import INTERCEPTS, SLOPES, Fitting
+from learned_context.estimator.fitting import CURVES, INTERCEPTS, MIXED, SLOPES, Fitting
 from learned_context.estimator.model import Spread
-from learned_context.estimator.voices import NetworkVoice, Voice
+from learned_context.estimator.voices import LinearVoice, NetworkVoice, Voice
 from learned_context.metrics import rmse, significant
 from learned_context.new_tasks.objective import Floats
 from learned_context.rows import Rows
@@ -62,7 +62,7 @@ SMALL = (
     "plm/LaborSupply",
     "wooldridge/airfare",
 )
-BEFORE, CHOSEN = "known weights, narrow prior", "halfway"
+REFERENCE, CHOSEN = "weights of known tasks", "three quarters by held-out tasks"
 Weights = dict[str, float]
 
 
@@ -114,34 +114,32 @@ def measure(name: str, split: int) -> dict[str, Any]:
     fitted = fitting.run(case.fit)
     whole = fitting._part(case.fit, tasks)
     chosen = [name for name in fitted.trials if fitted.weights[name] > 0]
-    names = [*chosen, *_linear_names(fitted.ensemble.voices)]
-    voices = fitting._linear(whole, (INTERCEPTS, SLOPES)) | dict(
-        zip(names, fitted.ensemble.voices, strict=True)
-    )
+    names = [*chosen, *_mixed_names(fitted.ensemble.voices)]
+    voices = fitting._mixed(whole, MIXED) | dict(zip(names, fitted.ensemble.voices, strict=True))
     known = dict(zip(names, fitted.ensemble.weights.known, strict=True))
     found: dict[str, Any] = {"tasks": tasks, "rows": len(case.fit), "errors": {}, "coverage": {}}
     for count, few in case.arriving.items():
         arrived, data = whole.like(few), whole.like(case.test[count])
-        wide = {n: added_tasks.spread(v, arrived, data) for n, v in voices.items()}
+        spreads = {n: added_tasks.spread(v, arrived, data) for n, v in voices.items()}
         narrow = {n: added_tasks.spread(_narrow(v), arrived, data) for n, v in voices.items()}
         y = data.y.double().numpy()
-        halfway = dict(zip(names, fitted.ensemble.weights.of(count), strict=True))
-        errors = {BEFORE: _error(y, narrow, known), "known weights": _error(y, wide, known)}
-        errors[CHOSEN] = _error(y, wide, halfway)
-        errors["halfway, narrow prior"] = _error(y, narrow, halfway)
+        own = dict(zip(names, fitted.ensemble.weights.of(count), strict=True))
+        errors = {REFERENCE: _error(y, spreads, known), CHOSEN: _error(y, spreads, own)}
+        errors[f"{CHOSEN}, narrow prior"] = _error(y, narrow, own)
         for how, weights in _others(fitting, chosen, known, count):
-            errors[how] = _error(y, wide, weights)
+            errors[how] = _error(y, spreads, weights)
         found["errors"][str(count)] = {how: significant(e, 5) for how, e in errors.items()}
-        mixed = Spread.mixed([(weight, wide[n]) for n, weight in halfway.items()])
+        mixed = Spread.mixed([(weight, spreads[n]) for n, weight in own.items()])
         size = fitted.calibration.sizes(np.full(len(y), count), LEVEL)
         half = size * np.sqrt(mixed.uncertain + fitted.calibration.noise)
         found["coverage"][str(count)] = significant(float(np.mean(abs(y - mixed.mean) <= half)), 4)
     return found
 
 
-def _linear_names(voices: Sequence[Voice]) -> list[str]:
-    linear = [voice for voice in voices if not isinstance(voice, NetworkVoice)]
-    return [INTERCEPTS if voice.size == 1 else SLOPES for voice in linear]
+def _mixed_names(voices: Sequence[Voice]) -> list[str]:
+    mixed = [voice for voice in voices if isinstance(voice, LinearVoice)]
+    lines = [INTERCEPTS if voice.size == 1 else SLOPES for voice in mixed]
+    return [CURVES if own.bases else line for own, line in zip(mixed, lines, strict=True)]
 
 
 def _narrow(voice: Voice) -> Voice:
@@ -161,24 +159,31 @@ def _others(
     total = sum(known[name] for name in networks)
     alone = {name: known[name] / total for name in networks}
     yield "networks alone", alone
-    yield "intercepts alone", {INTERCEPTS: 1.0}
-    yield "slopes alone", {SLOPES: 1.0}
-    third = {name: weight / 3 for name, weight in alone.items()}
-    yield "all three even", third | {INTERCEPTS: 1 / 3, SLOPES: 1 / 3}
-    first = [own for n, own in enumerate(fitting.arrivals) if own.count not in _counts(fitting, n)]
+    for name in MIXED:
+        yield f"{name} alone", {name: 1.0}
+    half = {name: weight / 2 for name, weight in alone.items()}
+    yield "networks and curves even", half | {CURVES: 0.5}
     together = added_tasks.together(known, networks)
-    for how, arrivals in (("", fitting.arrivals), (", one fold of tasks", first)):
+    for how, share, without in (
+        ("by held-out tasks", 1.0, ()),
+        ("half by held-out tasks", 0.5, ()),
+        (f"{CHOSEN}, no curves", added_tasks.MEASURED, (CURVES,)),
+        (f"{CHOSEN}, no lines", added_tasks.MEASURED, (INTERCEPTS, SLOPES)),
+    ):
+        arrivals = [_without(without, arrival) for arrival in fitting.arrivals]
+        left = {name: weight for name, weight in together.items() if name not in without}
+        left = {name: weight / sum(left.values()) for name, weight in left.items()}
         random = np.random.default_rng([fitting.seed, 4])
-        found = added_tasks.weights(arrivals, together, random)
-        half = found[nearest(found, count)] if found else together
-        measured = {name: 2 * w - together.get(name, 0.0) for name, w in half.items()}
-        yield f"weights of held-out tasks{how}", added_tasks.apart(measured, known, networks)
-        if how:  # otherwise it is what the fit itself took
-            yield f"halfway{how}", added_tasks.apart(half, known, networks)
+        before, added_tasks.MEASURED = added_tasks.MEASURED, share
+        found = added_tasks.weights(arrivals, left, random)
+        added_tasks.MEASURED = before
+        own = found[nearest(found, count)] if found else left
+        yield how, added_tasks.apart(own, known, networks)
 
 
-def _counts(fitting: RecordingFitting, end: int) -> set[int]:
-    return {own.count for own in fitting.arrivals[:end]}
+def _without(names: Sequence[str], arrival: added_tasks.Arrival) -> added_tasks.Arrival:
+    predicted = {name: own for name, own in arrival.predicted.items() if name not in names}
+    return replace(arrival, predicted=predicted)
 
 
 def summary(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -212,7 +217,7 @@ def summary(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _logs(found: Mapping[str, Any], how: str, count: str) -> list[float]:
     every = [one["errors"][count] for one in found.values() if count in one["errors"]]
-    return [float(np.log(errors[how] / errors[BEFORE])) for errors in every]
+    return [float(np.log(errors[how] / errors[REFERENCE])) for errors in every]
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ from benchmarks.shared import ROOT, options
 from learned_context.columns import Columns
 from learned_context.errors import UserError
 from learned_context.estimator import LearnedContextRegressor, recipe, task_fit
-from learned_context.estimator.fitting import Fitting, Fold, choose_folds
+from learned_context.estimator.fitting import CURVES, MIXED, Fitting, Fold, choose_folds
 from learned_context.estimator.model import Ensemble
 from learned_context.metrics import rmse, significant
 from learned_context.rows import Rows
@@ -39,7 +39,6 @@ VALIDATION_SPLIT = 100
 SHARPNESSES = (1.0, 2.0, 4.0, 6.0, 8.0, 16.0)
 MEMBERS = 4
 """Networks of a part in the last training, the same for all parts."""
-LINEAR = ("intercepts", "slopes")
 
 
 def rows_of(name: str) -> tuple[Rows, Rows, Columns, int]:
@@ -58,18 +57,19 @@ def measure(name: str) -> dict[str, Any]:
     fit, validation, columns, tasks = rows_of(name)
     given = LearnedContextRegressor(quality="default", members=MEMBERS).get_params()
     fitting = Fitting(given, len(fit), tasks, columns.indicators, 0, torch.device("cpu"))
+    fitting.curves = fitting._curves(fit)
     folds = []
     for held_out in choose_folds(fit.task, fitting.folds, np.random.default_rng(0)):
         known = fitting._part(fit.take(~held_out), tasks)
         trials = fitting._trials(len(known.rows))
         counts = dict.fromkeys(trials, fitting.scoring)
         voices = fitting._networks(known, trials, counts, stage=10 + len(folds))
-        voices |= fitting._linear(known, LINEAR)
+        voices |= fitting._mixed(known, MIXED)
         folds.append(Fold.of(known, fit.take(held_out), voices))
     whole = fitting._part(fit, tasks)
     trials = fitting._trials(len(fit))
     voices = fitting._networks(whole, trials, dict.fromkeys(trials, MEMBERS), stage=1)
-    voices |= fitting._linear(whole, LINEAR)
+    voices |= fitting._mixed(whole, MIXED)
     data = whole.like(validation)
     y = data.y.double().numpy()
     predicted = {
@@ -83,7 +83,7 @@ def measure(name: str) -> dict[str, Any]:
     squared = [np.stack([fold.squared[part] for part in names]) for fold in folds]
     every = np.concatenate(squared, axis=1)
     everything = np.ones(len(names), dtype=bool)
-    networks = np.array([part not in LINEAR for part in names])
+    networks = np.array([part not in MIXED for part in names])
 
     def average(errors: np.ndarray, used: np.ndarray, sharpness: float) -> float:
         before, recipe.SHARPNESS = recipe.SHARPNESS, sharpness
@@ -96,9 +96,9 @@ def measure(name: str) -> dict[str, Any]:
     combined = {f"average, sharpness {s:g}": average(every, everything, s) for s in SHARPNESSES}
     combined["the best part of the folds"] = alone[names[int(every.mean(axis=1).argmin())]]
     combined["average, first fold alone"] = average(squared[0], everything, default)
-    combined["average, no linear models"] = average(every, networks, default)
+    combined["average, no mixed models"] = average(every, networks, default)
     for place, part in enumerate(names):
-        if part not in LINEAR:
+        if part not in MIXED or part == CURVES:
             others = np.arange(len(names)) != place
             combined[f"average, without {part}"] = average(every, others, default)
     return {

@@ -3,8 +3,7 @@
 The errors of rows that a network was trained on are too small. So a share of every task's rows is
 held out first: their errors give the weights of the settings, the noise and the intervals. Then
 tasks are held out whole, a third at a time, and added with a few rows each: the weights and
-intervals of added tasks are halfway between what is best for these and for known tasks. The last
-training is on all rows.
+intervals of added tasks follow from these and from known tasks. The last training is on all rows.
 """
 
 from __future__ import annotations
@@ -18,9 +17,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from learned_context.estimator import added_tasks, linear, recipe, searching, task_fit
+from learned_context.estimator import added_tasks, curves, linear, recipe, searching, task_fit
 from learned_context.estimator.added_tasks import NETWORKS, Arrival, renumbered
 from learned_context.estimator.calibration import Calibration, Quantiles, noise_of
+from learned_context.estimator.curves import Curves
 from learned_context.estimator.model import Ensemble, Weights
 from learned_context.estimator.progress import Bar
 from learned_context.estimator.recipe import PlannedTraining
@@ -44,13 +44,14 @@ FIRST_FOLD, FIRST_TASK_FOLD = 10, 20
 """The numbers of the first fold's stage, of rows and of tasks, from which seeds are drawn."""
 LEAST_NOISE = 1e-8
 """In units of the target's variance: a constant target has no noise at all."""
-FEWEST_TASKS = 6
+FEWEST_TASKS = 4
 """To hold out some of them whole."""
 MOST_SCORED_ROWS = 40_000
 """Of a larger table, some tasks alone are scored and calibrated with."""
 FEWEST_THINNED_TASKS = 50
-INTERCEPTS, SLOPES = "intercepts", "slopes"
-"""The linear mixed models: what of a task varies besides."""
+MOST_TASKS_OF_CURVES = 5000
+INTERCEPTS, SLOPES, CURVES = MIXED = ("intercepts", "slopes", "curves")
+"""The mixed models: what of a task varies besides."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,7 @@ class Fitting:
         many = rows > ENOUGH_ROWS and given["quality"] != "best"
         self.folds = 1 if self.is_paper or many else self.recipe.folds
         self.task_folds = 1 if self.is_paper else self.recipe.task_folds
+        self.curves: Curves | None = None
         self.bar = Bar(bool(given["verbose"]))
         self.losses: list[float] = []
 
@@ -152,6 +154,7 @@ class Fitting:
         random = np.random.default_rng(self.seed)
         scored_rows = renumbered(thinned(rows, MOST_SCORED_ROWS, random))
         tasks = int(scored_rows.task.max()) + 1
+        self.curves = self._curves(rows)
         parts = [
             (self._part(scored_rows.take(~held_out), tasks), scored_rows.take(held_out))
             for held_out in choose_folds(scored_rows.task, self.folds, random)
@@ -191,7 +194,7 @@ class Fitting:
         counts = recipe.shares([weights[name] for name in chosen], self.members)
         voices = self._networks(whole, chosen, dict(zip(chosen, counts, strict=True)), stage=1)
         used = [name for own in (weights, *added.values()) for name in _positive(own)]
-        voices |= self._linear(whole, used)
+        voices |= self._mixed(whole, used)
         self.bar.end()
         return Fitted(
             ensemble=_final(_with_noises(voices, noises), weights, added, whole),
@@ -203,6 +206,13 @@ class Fitting:
             losses=self.losses,
             evaluations=evaluations,
         )
+
+    def _curves(self, rows: Rows) -> Curves | None:
+        """None where there are so many rows or tasks that networks need no help."""
+        if len(rows) > recipe.MANY_ROWS or self.tasks > MOST_TASKS_OF_CURVES:
+            return None
+        own = curves.varying(rows.x, rows.task, self.indicators)
+        return Curves(rows.x.shape[1], own, self.recipe.curve_rows, self.seed)
 
     def _part(self, rows: Rows, tasks: int) -> Part:
         return Part.of(rows, tasks, self.indicators, self.device)
@@ -251,31 +261,34 @@ class Fitting:
         self.losses = found[0][1]
         return {name: voice for name, (voice, _) in zip(trials, found, strict=True)}
 
-    def _linear(self, part: Part, names: Iterable[str]) -> dict[str, Voice]:
-        """Those of the linear mixed models that are among `names`, if the recipe has them."""
-        if self.is_paper or not self.recipe.linear or self.kind != "lc" or part.tasks < 2:
+    def _mixed(self, part: Part, names: Iterable[str]) -> dict[str, Voice]:
+        """Those of the mixed models that are among `names`, if the recipe has them."""
+        if self.is_paper or not self.recipe.mixed or self.kind != "lc" or part.tasks < 2:
             return {}
         numbers = np.flatnonzero(~self.indicators & np.isfinite(part.scaler.x_std))
         slopes = {INTERCEPTS: numbers[:0], SLOPES: numbers}
         wanted = set(names)
-        return {
+        found: dict[str, Voice] = {
             name: linear.fit(part.data, part.tasks, own)
             for name, own in slopes.items()
             if name in wanted
         }
+        if self.curves and CURVES in wanted:
+            found[CURVES] = self.curves.fit(part.data, part.tasks)
+        return found
 
     def _scored(
         self, parts: Sequence[tuple[Part, Rows]], trials: Mapping[str, PlannedTraining]
     ) -> list[Fold]:
         """The portfolio on every fold; what is far from the best on the first ones is left out."""
         folds: list[Fold] = []
-        names = [*trials, INTERCEPTS, SLOPES]
+        names = [*trials, *MIXED]
         for number, (known, new) in enumerate(parts):
             left = {name: trial for name, trial in trials.items() if name in names}
             # The first fold decides what is left out; the others make the scores more certain.
             counts = dict.fromkeys(left, self.scoring if number == 0 else self.later_scoring)
             voices = self._networks(known, left, counts, stage=FIRST_FOLD + number)
-            voices |= self._linear(known, names)
+            voices |= self._mixed(known, names)
             folds.append(Fold.of(known, new, voices))
             weights = self._weights(_pooled(folds)[0], left, HOPELESS_WEIGHT)
             names = _positive(weights)
@@ -310,7 +323,7 @@ class Fitting:
         weights: Mapping[str, float],
         noises: Mapping[str, float],
     ) -> Iterator[Arrival]:
-        """Tasks that are held out whole, added to the best networks and to the linear models."""
+        """Tasks that are held out whole, added to the best networks and to the mixed models."""
         random = np.random.default_rng([self.seed, 2])
         tasks = int(rows.task.max()) + 1
         best = max(trials, key=lambda name: weights[name])
@@ -319,7 +332,7 @@ class Fitting:
             base = self._part(renumbered(rows.take(~is_out)), tasks - len(left_out))
             stage = FIRST_TASK_FOLD + fold
             voices = self._networks(base, {best: trials[best]}, {best: self.scoring}, stage)
-            voices |= self._linear(base, (INTERCEPTS, SLOPES))
+            voices |= self._mixed(base, MIXED)
             voices = {
                 NETWORKS if name == best else name: task_fit.widened(voice, base.data)
                 for name, voice in _with_noises(voices, noises).items()

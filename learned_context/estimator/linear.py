@@ -8,6 +8,8 @@ no network is better; there this voice gets the weight in the ensemble.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -28,28 +30,45 @@ def fit(rows: Tensors, tasks: int, slopes: NDArray[np.int64]) -> LinearVoice:
     """`slopes` are the features whose slope varies by task."""
     if tasks * (len(slopes) + 1) * (rows.x.shape[1] + 1) > MOST_NUMBERS:
         slopes = slopes[:0]
-    sums = _Sums(rows, tasks, slopes)
+    sums = Sums(rows, tasks, slopes)
     noise, variances = 0.5, np.full(len(slopes) + 1, 0.3)
     # A standard normal prior on the fixed slopes: columns may be collinear.
     ridge = np.diag([0.0, *np.ones(rows.x.shape[1])])
     for _ in range(STEPS):
-        covariance = inverse(sums.zz / noise + np.diag(1 / variances))
-        # Fixed effects with the tasks' integrated out: generalised least squares.
-        weighed = np.einsum("tij,tjk->tik", covariance, sums.zf) / noise**2
-        matrix = sums.ff / noise - np.einsum("tij,tik->jk", sums.zf, weighed) + ridge
-        fixed = np.linalg.solve(matrix, sums.fy / noise - np.einsum("tij,ti->j", weighed, sums.zy))
-        left = sums.zy - sums.zf @ fixed
-        theta = np.einsum("tij,tj->ti", covariance, left) / noise
+        fixed, theta, covariance, left = solve(sums, noise, np.diag(variances), ridge)
         squared = sums.yy - 2 * fixed @ sums.fy + fixed @ sums.ff @ fixed
         squared += np.einsum("ti,tij,tj->", theta, sums.zz, theta) - 2 * np.sum(theta * left)
         squared += np.einsum("tij,tij->", sums.zz, covariance)
         spread = (theta**2 + np.einsum("tii->ti", covariance)).mean(axis=0)
         variances = np.maximum(spread, LEAST_VARIANCE)
         noise = max(float(squared) / len(rows), LEAST_VARIANCE)
-    return LinearVoice(noise, theta[None], torch.from_numpy(fixed).to(rows.x), variances, slopes)
+    fixed_ = torch.from_numpy(fixed).to(rows.x)
+    return LinearVoice(noise, theta[None], fixed_, np.diag(variances), slopes)
 
 
-class _Sums:
+class Solution(NamedTuple):
+    """Coefficients by their posterior, given the variances."""
+
+    fixed: Floats
+    theta: Floats
+    covariance: Floats
+    """Of every task's theta."""
+    left: Floats
+    """Every task's sum of z times what the fixed effects leave of y."""
+
+
+def solve(sums: Sums, noise: float, prior: Floats, ridge: Floats) -> Solution:
+    """`prior` is the covariance of theta, `ridge` the precision of the fixed effects."""
+    covariance = inverse(sums.zz / noise + inverse(prior))
+    # Fixed effects with the tasks' integrated out: generalised least squares.
+    weighed = covariance @ sums.zf / noise**2
+    matrix = sums.ff / noise - np.tensordot(sums.zf, weighed, axes=((0, 1), (0, 1))) + ridge
+    fixed = np.linalg.solve(matrix, sums.fy / noise - np.einsum("tij,ti->j", weighed, sums.zy))
+    left = sums.zy - sums.zf @ fixed
+    return Solution(fixed, np.einsum("tij,tj->ti", covariance, left) / noise, covariance, left)
+
+
+class Sums:
     """What the fit needs of the rows: sums of products over all rows and over every task's."""
 
     def __init__(self, rows: Tensors, tasks: int, slopes: NDArray[np.int64]) -> None:

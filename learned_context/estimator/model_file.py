@@ -19,6 +19,7 @@ from torch import Tensor
 from learned_context.columns import Columns
 from learned_context.errors import UserError
 from learned_context.estimator.added_levels import AddedLevels
+from learned_context.estimator.basis import Basis
 from learned_context.estimator.calibration import LEVELS, Calibration, Quantiles
 from learned_context.estimator.labels import Labels
 from learned_context.estimator.model import Ensemble, Model, Weights
@@ -33,7 +34,7 @@ from learned_context.training.plan import Hyperparameters
 if TYPE_CHECKING:
     from learned_context.estimator.regressor import LearnedContextRegressor
 
-FORMAT = 5
+FORMAT = 6
 KEY = "learned_context_regressor"
 """One metadata entry only: several would be written in an order that varies."""
 POSTERIOR = ("weights", "means", "covariances")
@@ -69,6 +70,8 @@ def save(path: Path, owner: LearnedContextRegressor) -> None:
         }
         if isinstance(voice, NetworkVoice):
             described["shape"] = voice.network.shape.as_dict()
+        elif isinstance(voice, LinearVoice):
+            described["bases"] = len(voice.bases)
         voices.append(described)
     settings = owner.get_params()
     if not isinstance(settings["random_state"], int | np.integer):
@@ -218,6 +221,8 @@ def _check(model: Model, columns: Columns) -> None:
             problems[f"part {place} has an uncertain prior that is no covariance"] = not all(
                 _is_covariance(own) for own in voice.uncertain
             )
+        if isinstance(voice, LinearVoice):
+            problems[f"part {place} is not a whole mixed model"] = not _is_whole(voice)
         if posterior.covariances is not None:
             wrong = posterior.covariances.shape != (*shape, voice.size)
             problems[f"part {place} has covariances of another size"] = wrong
@@ -231,6 +236,26 @@ def _is_covariance(matrix: Floats) -> bool:
         return False
     values = np.linalg.eigvalsh(matrix)
     return bool((values >= -1e-9 * np.abs(values).max(initial=0.0)).all())
+
+
+def _is_whole(voice: LinearVoice) -> bool:
+    columns = len(voice.fixed) - 1
+    whole = [
+        voice.slopes.ndim == 1 and voice.size == len(voice.slopes) + 1,
+        ((voice.slopes >= 0) & (voice.slopes < columns)).all(),
+        voice.covariance.shape == (voice.size, voice.size),
+        _is_covariance(voice.covariance),
+    ]
+    for basis in voice.bases:
+        points, used = len(basis.points), len(basis.features)
+        numbers = torch.cat([basis.points.flatten(), basis.lengths, basis.root.flatten()])
+        whole += [
+            basis.points.shape == (points, used) and basis.root.shape == (points, points),
+            basis.lengths.shape == (used,) and bool((basis.lengths > 0).all()),
+            ((basis.features >= 0) & (basis.features < voice.inputs)).all(),
+            bool(torch.isfinite(numbers).all()),
+        ]
+    return all(whole)
 
 
 def _are_shares(weights: Sequence[float]) -> bool:
@@ -255,12 +280,20 @@ def _voice_arrays(voice: Voice) -> Arrays:
         own = {f"network.{name}": value.contiguous() for name, value in parameters.items()}
         return own | {"uncertain": _tensor(voice.uncertain)}
     assert isinstance(voice, LinearVoice)
-    return {
+    found = {
         "linear.fixed": voice.fixed,
-        "linear.variances": _tensor(voice.variances),
+        "linear.covariance": _tensor(voice.covariance),
         "linear.slopes": _tensor(voice.slopes),
         "linear.population": _tensor(voice.population),
     }
+    for number, basis in enumerate(voice.bases):
+        found |= {
+            f"basis.{number}.features": _tensor(basis.features),
+            f"basis.{number}.points": basis.points,
+            f"basis.{number}.lengths": basis.lengths,
+            f"basis.{number}.root": basis.root,
+        }
+    return found
 
 
 def _voice(described: Mapping[str, Any], arrays: Arrays, device: torch.device) -> Voice:
@@ -268,16 +301,22 @@ def _voice(described: Mapping[str, Any], arrays: Arrays, device: torch.device) -
     if "shape" in described:
         parameters = _below("network.", arrays)
         network = Network.from_parameters(Shape(**described["shape"]), parameters)
-        voice = NetworkVoice.of(network.to(device), noise)
-        return replace(voice, uncertain=arrays["uncertain"].numpy())
+        trained = NetworkVoice.of(network.to(device), noise)
+        return replace(trained, uncertain=arrays["uncertain"].numpy())
     own = _below("linear.", arrays)
-    return LinearVoice(
+    voice = LinearVoice(
         noise,
         own["population"].numpy(),
-        own["fixed"].to(device),
-        own["variances"].numpy(),
+        own["fixed"],
+        own["covariance"].numpy(),
         own["slopes"].numpy(),
+        tuple(_basis(_below(f"basis.{n}.", arrays)) for n in range(described["bases"])),
     )
+    return voice.to(device)
+
+
+def _basis(arrays: Arrays) -> Basis:
+    return Basis(arrays["features"].numpy(), arrays["points"], arrays["lengths"], arrays["root"])
 
 
 def _posterior(arrays: Arrays) -> TaskPosterior:

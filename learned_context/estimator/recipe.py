@@ -69,11 +69,10 @@ class Setting:
 BRIEF = Setting("brief", 200, rate=0.003, dropout=0.5, decay=1.0, task_decay=3.0)
 CAUTIOUS = Setting("cautious", 300, rate=0.003, dropout=0.6, decay=1.0, task_decay=1.0, width=32)
 STRONG = Setting("strong", 400, rate=0.003, dropout=0.3, decay=0.3, task_decay=1.0)
-PATIENT = Setting("patient", 1000, rate=0.003, dropout=0.5, decay=0.3, task_decay=1.0)
 MEDIUM = Setting("medium", 1000, rate=0.01, dropout=0.2, decay=0.1, task_decay=0.3)
 LIGHT = Setting("light", 1200, rate=0.01, dropout=0.0, decay=0.01, task_decay=0.03)
 
-PORTFOLIO = (BRIEF, CAUTIOUS, STRONG, PATIENT, MEDIUM, LIGHT)
+PORTFOLIO = (BRIEF, CAUTIOUS, STRONG, MEDIUM, LIGHT)
 
 
 @dataclass(frozen=True)
@@ -87,8 +86,10 @@ class Recipe:
     """Networks in the ensemble."""
     effort: float = 1.0
     """Times the settings' steps."""
-    linear: bool = True
-    """Whether linear mixed models take part."""
+    mixed: bool = True
+    """Whether mixed models take part."""
+    curve_rows: int = 800
+    """From which the mixed model of curves finds its smoothness."""
     task_folds: int = 3
     """How many times some tasks are held out whole, at most."""
 
@@ -99,7 +100,8 @@ RECIPES: Mapping[Quality, Recipe] = {
         folds=1,
         scoring_members=1,
         members=2,
-        effort=0.45,
+        effort=0.33,
+        curve_rows=250,
         task_folds=1,
     ),
     "default": Recipe(PORTFOLIO, folds=2, scoring_members=2, members=8),

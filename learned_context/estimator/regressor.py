@@ -36,7 +36,8 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
 
     A small portfolio of settings, from strong to hardly any regularisation, is scored on a fifth
     of every task's rows. The settings are weighted by their errors and trained again on all rows.
-    Linear mixed models take part, and get their weight where the data are close to linear.
+    Mixed models take part, linear ones and one of smooth curves (Gaussian processes), and get their
+    weight where they predict better.
 
     Settings
     --------

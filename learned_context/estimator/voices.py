@@ -1,8 +1,8 @@
 """The parts of an ensemble, all seen alike: a prediction from a row and a task's parameters theta.
 
 A voice has K members and gives, for standardised rows, what no task changes (`rows`), and from
-that and theta [q] the predictions (`value`). Networks are voices, and so is the linear mixed
-model. New tasks, uncertainty and plots need to know no more than this.
+that and theta [q] the predictions (`value`). Networks are voices, and so are mixed
+models. New tasks, uncertainty and plots need to know no more than this.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from learned_context.estimator.basis import Basis
 from learned_context.networks.network import Network
 from learned_context.networks.registry import architecture
 from learned_context.new_tasks.objective import Floats, Prior, inverse
@@ -189,13 +190,17 @@ class NetworkVoice(Voice):
 
 @dataclass(frozen=True)
 class LinearVoice(Voice):
-    """y = fixed . [1, x] + theta . [1, x of the slopes], with theta ~ N(0, diag(variances))."""
+    """y = fixed . [1, c] + theta . [1, c of the slopes], with theta ~ N(0, covariance).
+
+    c are the features x and, if there are bases, their columns: then it is a model of curves.
+    """
 
     fixed: Tensor
-    variances: Floats
-    """Of theta [q]: what the fit estimated, as the spread of shrunken estimates is too small."""
+    covariance: Floats
+    """[q, q]: what the fit estimated, as the spread of shrunken estimates is too small."""
     slopes: NDArray[np.int64]
-    """The features whose slopes vary by task."""
+    """The columns of c whose coefficients vary by task."""
+    bases: tuple[Basis, ...] = ()
 
     @property
     def adapts(self) -> bool:
@@ -207,22 +212,24 @@ class LinearVoice(Voice):
 
     @property
     def inputs(self) -> int:
-        return len(self.fixed) - 1
+        return len(self.fixed) - 1 - sum(len(basis.points) for basis in self.bases)
 
     def to(self, device: torch.device) -> Self:
-        return replace(self, fixed=self.fixed.to(device))
+        fixed = self.fixed.to(device)
+        return replace(self, fixed=fixed, bases=tuple(basis.to(fixed) for basis in self.bases))
 
     @property
     def centre(self) -> Floats:
         return np.zeros((1, self.size))
 
     def priors(self) -> list[Prior]:
-        return [Prior(np.diag(self.variances), np.zeros(self.size))]
+        return [Prior(self.covariance, np.zeros(self.size))]
 
     def rows(self, x: Tensor) -> Tensor:
-        whole = x.index_select(1, torch.from_numpy(self.slopes).to(x.device))
-        shared = self.fixed[0] + x @ self.fixed[1:]
-        return torch.cat([shared[:, None], torch.ones_like(shared)[:, None], whole], 1)[None]
+        columns = torch.cat([x, *(basis.columns(x) for basis in self.bases)], 1)
+        own = columns.index_select(1, torch.from_numpy(self.slopes).to(x.device))
+        shared = self.fixed[0] + columns @ self.fixed[1:]
+        return torch.cat([shared[:, None], torch.ones_like(shared)[:, None], own], 1)[None]
 
     def value(self, rows: Tensor, theta: Tensor) -> Tensor:
         return rows[..., 0] + (rows[..., 1:] * theta).sum(-1)

@@ -78,7 +78,7 @@ def rewritten(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], obj
 
 def test_a_newer_file(saved: Path) -> None:
     rewritten(saved, lambda header, _: header.update(format=99))
-    with pytest.raises(UserError, match="format 99, but this version reads 5"):
+    with pytest.raises(UserError, match="format 99, but this version reads 6"):
         LearnedContextRegressor.load(saved)
 
 
@@ -128,6 +128,31 @@ def test_an_inconsistent_file_is_refused(change: Any, message: str, saved: Path)
     with pytest.raises(UserError, match=rf"wells\.safetensors.*{message}") as error:
         LearnedContextRegressor.load(saved)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda a: a["basis.0.root"].fill_(float("nan")),
+        lambda a: a["basis.0.points"].fill_(float("inf")),
+        lambda a: a["basis.1.lengths"].mul_(-1),
+        lambda a: a["basis.0.features"].add_(50),
+        lambda a: a.update({"basis.1.root": a["basis.1.root"][:, :1]}),
+        lambda a: a["linear.slopes"].add_(1000),
+        lambda a: a["linear.covariance"].mul_(-1),
+        lambda a: a.update({"linear.covariance": a["linear.covariance"][:1, :1]}),
+    ],
+)
+def test_an_inconsistent_model_of_curves_is_refused(change: Any, saved: Path) -> None:
+    def change_curves(_: Any, arrays: dict[str, Any]) -> None:
+        place = next(name for name in arrays if ".basis.1." in name).split(".")[0]
+        own = {n.removeprefix(f"{place}."): a for n, a in arrays.items()}
+        change(own)
+        arrays.update({n if n in arrays else f"{place}.{n}": a for n, a in own.items()})
+
+    rewritten(saved, change_curves)
+    with pytest.raises(UserError, match=r"wells\.safetensors.*not a whole mixed model"):
+        LearnedContextRegressor.load(saved)
 
 
 @pytest.mark.parametrize("place", ["start", "header", "end", "cut", "empty", "text"])

@@ -1,0 +1,241 @@
+"""A mixed model of curves: one Gaussian process for all tasks, and one for what each task adds.
+
+y = mean(x) + own_j(x) + noise. The mean is linear plus smooth; a task adds an intercept, slopes and
+a smooth function of the features that vary within tasks. How smooth and how large these are
+follows from the data, by their likelihood with all functions integrated out: a task with few rows
+departs from the mean no further than its rows and all other tasks support. Both processes have a
+finite basis, so this is a linear mixed model in the columns of that basis. Where curves are smooth
+and tasks have few rows, no other voice is as good.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from torch import Tensor
+
+from learned_context.estimator import linear
+from learned_context.estimator.basis import Basis, spread_points
+from learned_context.estimator.voices import LinearVoice
+from learned_context.new_tasks.objective import Floats, Ints
+from learned_context.training.data import Tensors
+from learned_context.training.devices import one_thread
+
+MEAN_POINTS, OWN_POINTS = 64, 10
+"""Of the bases: a task has few rows to find its own function from."""
+ROWS_OF_TASK = 20
+"""Of one task among them, if there are enough tasks."""
+FIRST_STEPS, LATER_STEPS = 25, 5
+"""Of the optimiser: from the priors' centres, and from what nearly the same rows gave."""
+WITHIN = 0.02
+"""Share of a feature's variance within tasks, for tasks to have functions of it."""
+INTERCEPT_VARIANCE = 9.0
+"""Of the mean's intercept, in units of the target's variance: next to no prior."""
+
+
+PRIOR_TASKS = 15
+"""How many tasks it takes to outweigh that intercepts, slopes and curves are uncorrelated."""
+COVARIANCE_STEPS = 6
+"""Of expectation maximisation."""
+
+
+class Scales(NamedTuple):
+    """What the likelihood is a function of, in standardised units; each is above zero."""
+
+    mean_lengths: Tensor
+    own_lengths: Tensor
+    mean: Tensor
+    """The variance of the mean's smooth part."""
+    intercept: Tensor
+    """From here on: variances of what tasks differ in, and of the noise."""
+    slopes: Tensor
+    own: Tensor
+    noise: Tensor
+
+
+PRIORS = {  # of the logarithms: centre and spread
+    "mean_lengths": (np.log(2.0), 0.6),
+    "own_lengths": (np.log(2.5), 0.5),
+    "mean": (np.log(0.5), 0.75),
+    "intercept": (np.log(0.2), 1.0),
+    "slopes": (np.log(0.01), 1.5),
+    "own": (np.log(0.02), 1.0),
+    "noise": (np.log(0.1), 1.5),
+}
+BOUND = 6.0
+"""Of the logarithms, in spreads from the centre."""
+
+
+def varying(x: Floats, task: Ints, indicators: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Features that are not all but constant within tasks; indicators of levels do not count."""
+    counts = np.bincount(task)
+    centred = x - np.stack([(np.bincount(task, own) / counts)[task] for own in x.T], axis=1)
+    return np.flatnonzero(~indicators & (centred.var(axis=0) > WITHIN * x.var(axis=0)))
+
+
+class Curves:
+    """Fits on nearly the same rows: each begins where the last one ended."""
+
+    def __init__(self, features: int, own: NDArray[np.int64], rows: int, seed: int) -> None:
+        """`own` are the features that tasks have functions of.
+
+        Lengths and variances are found from at most so many `rows`, the functions from all.
+        """
+        self.own, self.rows, self.seed = own, rows, seed
+        self.sizes = [features, len(own), 1, 1, len(own), 1, 1]
+        centre, self.spread = np.repeat(np.array(list(PRIORS.values())), self.sizes, axis=0).T
+        centre[:features] += np.log(features) / 4  # distances grow with the number of features
+        self.centre = self.found = centre
+        self.steps = FIRST_STEPS
+
+    def fit(self, rows: Tensors, tasks: int) -> LinearVoice:
+        x, y = rows.x.double().cpu(), rows.y.double().cpu()
+        task = rows.task.cpu()
+        random = np.random.default_rng(self.seed)
+        some = torch.from_numpy(_some_rows(task.numpy(), self.rows, random))
+        likelihood = _Likelihood(x[some], task[some], y[some], self.own, random)
+        with one_thread(x.device):
+            self.found = self._most_likely(likelihood)
+            self.steps = LATER_STEPS
+            with torch.no_grad():
+                scales = self._scales(torch.from_numpy(self.found))
+                bases = likelihood.bases(scales)
+                columns = torch.cat([x, *(basis.columns(x) for basis in bases)], 1)
+        points = [len(basis.points) for basis in bases]
+        slopes = np.concatenate([self.own, x.shape[1] + points[0] + np.arange(sum(points[1:]))])
+        sums = linear.Sums(Tensors(columns, task, y), tasks, slopes)
+        mean, own = (variances.numpy() for variances in likelihood.variances(scales))
+        noise = float(scales.noise)
+        covariance, solved = _correlated(sums, noise, np.diag(own), np.diag(1 / mean))
+        return LinearVoice(
+            noise,
+            solved.theta[None],
+            torch.from_numpy(solved.fixed).to(rows.x),
+            covariance,
+            slopes,
+            tuple(basis.to(rows.x) for basis in bases),
+        )
+
+    def _most_likely(self, likelihood: _Likelihood) -> Floats:
+        def objective(logs: Floats) -> tuple[float, Floats]:
+            leaf = torch.from_numpy(logs).requires_grad_()
+            far = (leaf - torch.from_numpy(self.centre)) / torch.from_numpy(self.spread)
+            try:
+                value = likelihood(self._scales(leaf)) + far.square().sum() / 2
+            except torch.linalg.LinAlgError:  # far from everything; the line search turns back
+                return 1e10, np.zeros_like(logs)
+            (slope,) = torch.autograd.grad(value, leaf)
+            return value.item(), slope.numpy()
+
+        low, high = (self.centre + sign * BOUND * self.spread for sign in (-1, 1))
+        found = minimize(
+            objective,
+            self.found,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=list(zip(low, high, strict=True)),
+            options={"maxiter": self.steps},
+        )
+        return np.asarray(found.x)
+
+    def _scales(self, logs: Tensor) -> Scales:
+        return Scales(*torch.split(torch.exp(logs), self.sizes))
+
+
+class _Likelihood:
+    """Minus its logarithm, of some rows, with all functions integrated out."""
+
+    def __init__(
+        self,
+        x: Tensor,
+        task: Tensor,
+        y: Tensor,
+        own: NDArray[np.int64],
+        random: np.random.Generator,
+    ) -> None:
+        self.x, self.y, self.own = x, y, own
+        self.task = torch.unique(task, return_inverse=True)[1]
+        self.tasks = int(self.task.max()) + 1
+        features = [np.arange(x.shape[1])] + ([own] if len(own) else [])
+        self.points = [
+            (used, torch.from_numpy(spread_points(x.numpy()[:, used], most, random)))
+            for used, most in zip(features, (MEAN_POINTS, OWN_POINTS), strict=False)
+        ]
+
+    def bases(self, scales: Scales) -> list[Basis]:
+        """Of the mean, and of what a task adds if any feature varies within tasks."""
+        lengths = (scales.mean_lengths, scales.own_lengths)
+        return [Basis.of(*own, length) for own, length in zip(self.points, lengths, strict=False)]
+
+    def variances(self, scales: Scales) -> tuple[Tensor, Tensor]:
+        """Of the coefficients of the mean [1 + d + r + q] and of a task [1 + slopes + q]."""
+        one = scales.noise.new_ones(1)
+        points = [len(points) for _, points in self.points]
+        own = scales.own.expand(sum(points[1:]))
+        linear_part = [INTERCEPT_VARIANCE * one, one.expand(self.x.shape[1])]
+        mean = torch.cat([*linear_part, scales.mean.expand(points[0]), own])
+        return mean, torch.cat([scales.intercept, scales.slopes, own])
+
+    def __call__(self, scales: Scales) -> Tensor:
+        columns = [basis.columns(self.x) for basis in self.bases(scales)]
+        one = torch.ones_like(self.y)[:, None]
+        mean, own = (torch.sqrt(variance) for variance in self.variances(scales))
+        f = torch.cat([one, self.x, *columns], 1) * mean
+        z = torch.cat([one, self.x[:, self.own], *columns[1:]], 1) * own
+        zz, zf, zy = self._by_task(z, z), self._by_task(z, f), self._by_task(z, self.y[:, None])
+        # A task's functions, integrated out: Woodbury's identity in their coefficients.
+        lower = torch.linalg.cholesky(zz / scales.noise + torch.eye(z.shape[1]).to(z))
+        left = torch.linalg.solve_triangular(lower, torch.cat([zf, zy], 2), upper=False)
+        left = left / scales.noise
+        lf, ly = left[..., :-1], left[..., -1]
+        # Then the mean's.
+        matrix = f.T @ f / scales.noise - torch.einsum("tqi,tqj->ij", lf, lf)
+        matrix_lower = torch.linalg.cholesky(matrix + torch.eye(f.shape[1]).to(f))
+        vector = f.T @ self.y / scales.noise - torch.einsum("tqi,tq->i", lf, ly)
+        whitened = torch.linalg.solve_triangular(matrix_lower, vector[:, None], upper=False)
+        squared = self.y.square().sum() / scales.noise - ly.square().sum()
+        volume = _log_diagonal(lower) + _log_diagonal(matrix_lower)
+        volume = volume + len(self.y) * scales.noise.log() / 2
+        return ((squared - whitened.square().sum()) / 2 + volume).sum()
+
+    def _by_task(self, left: Tensor, right: Tensor) -> Tensor:
+        """Sums over every task's rows of products [tasks, q, p]."""
+        products = (left[:, :, None] * right[:, None]).flatten(1)
+        sums = products.new_zeros(self.tasks, products.shape[1])
+        return sums.index_add(0, self.task, products).unflatten(1, (left.shape[1], right.shape[1]))
+
+
+def _log_diagonal(lower: Tensor) -> Tensor:
+    return torch.diagonal(lower, dim1=-2, dim2=-1).log().sum()
+
+
+def _correlated(
+    sums: linear.Sums, noise: float, prior: Floats, ridge: Floats
+) -> tuple[Floats, linear.Solution]:
+    """The covariance of what tasks differ in, by expectation maximisation from uncorrelated.
+
+    A task that is ahead mostly grows faster, too: then one row tells of the whole curve.
+    """
+    covariance, solved = prior, linear.solve(sums, noise, prior, ridge)
+    for _ in range(COVARIANCE_STEPS):
+        spread = solved.theta.T @ solved.theta + solved.covariance.sum(axis=0)
+        spread = (spread + spread.T) / 2
+        covariance = (PRIOR_TASKS * prior + spread) / (PRIOR_TASKS + len(solved.theta))
+        solved = linear.solve(sums, noise, covariance, ridge)
+    return covariance, solved
+
+
+def _some_rows(task: Ints, rows: int, random: np.random.Generator) -> Ints:
+    """Rows of random tasks, a few of each if there are many."""
+    order = random.permutation(len(task))
+    order = order[np.argsort(task[order], kind="stable")]
+    counts = np.bincount(task)
+    place = np.arange(len(task)) - np.repeat(np.cumsum(counts) - counts, counts)
+    most = max(ROWS_OF_TASK, rows // max(1, int(np.count_nonzero(counts))))
+    rank = random.permutation(len(counts))[task[order]]
+    kept = np.flatnonzero(place < most)
+    return np.sort(order[kept[np.argsort(rank[kept], kind="stable")][:rows]])
