@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from learned_context.estimator import linear
-from learned_context.estimator.basis import Basis, spread_points
+from learned_context.estimator.kernel_basis import KernelBasis, spread_points
 from learned_context.estimator.voices import LinearVoice
 from learned_context.new_tasks.objective import Floats, Ints
 from learned_context.training.data import Tensors
@@ -166,10 +166,12 @@ class _Likelihood:
             for used, most in zip(features, (MEAN_POINTS, OWN_POINTS), strict=False)
         ]
 
-    def bases(self, scales: Scales) -> list[Basis]:
+    def bases(self, scales: Scales) -> list[KernelBasis]:
         """Of the mean, and of what a task adds if any feature varies within tasks."""
         lengths = (scales.mean_lengths, scales.own_lengths)
-        return [Basis.of(*own, length) for own, length in zip(self.points, lengths, strict=False)]
+        return [
+            KernelBasis.of(*own, length) for own, length in zip(self.points, lengths, strict=False)
+        ]
 
     def variances(self, scales: Scales) -> tuple[Tensor, Tensor]:
         """Of the coefficients of the mean [1 + d + r + q] and of a task [1 + slopes + q]."""

@@ -19,8 +19,8 @@ from torch import Tensor
 from learned_context.columns import Columns
 from learned_context.errors import UserError
 from learned_context.estimator.added_levels import AddedLevels
-from learned_context.estimator.basis import Basis
 from learned_context.estimator.calibration import LEVELS, Calibration, Quantiles
+from learned_context.estimator.kernel_basis import KernelBasis
 from learned_context.estimator.labels import Labels
 from learned_context.estimator.model import Ensemble, Model, Weights
 from learned_context.estimator.task_fit import TaskPosterior
@@ -315,8 +315,10 @@ def _voice(described: Mapping[str, Any], arrays: Arrays, device: torch.device) -
     return voice.to(device)
 
 
-def _basis(arrays: Arrays) -> Basis:
-    return Basis(arrays["features"].numpy(), arrays["points"], arrays["lengths"], arrays["root"])
+def _basis(arrays: Arrays) -> KernelBasis:
+    return KernelBasis(
+        arrays["features"].numpy(), arrays["points"], arrays["lengths"], arrays["root"]
+    )
 
 
 def _posterior(arrays: Arrays) -> TaskPosterior:

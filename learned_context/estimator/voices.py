@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from learned_context.estimator.basis import Basis
+from learned_context.estimator.kernel_basis import KernelBasis
 from learned_context.networks.network import Network
 from learned_context.networks.registry import architecture
 from learned_context.new_tasks.objective import Floats, Prior, inverse
@@ -200,7 +200,7 @@ class LinearVoice(Voice):
     """[q, q]: what the fit estimated, as the spread of shrunken estimates is too small."""
     slopes: NDArray[np.int64]
     """The columns of c whose coefficients vary by task."""
-    bases: tuple[Basis, ...] = ()
+    bases: tuple[KernelBasis, ...] = ()
 
     @property
     def adapts(self) -> bool:

@@ -8,8 +8,8 @@ import torch
 from scipy.stats import multivariate_normal
 
 from learned_context.estimator import LearnedContextRegressor, added_tasks, curves, fitting, linear
-from learned_context.estimator.basis import JITTER, Basis, spread_points
 from learned_context.estimator.curves import Curves
+from learned_context.estimator.kernel_basis import JITTER, KernelBasis, spread_points
 from learned_context.estimator.voices import LinearVoice
 from learned_context.metrics import rmse
 from learned_context.training.data import Tensors
@@ -29,7 +29,7 @@ def drawn(tasks: int, rows: int, seed: int = 0, noise: float = 0.1) -> Tensors:
 
 def test_the_basis_is_the_kernel_at_its_points_and_close_to_it_between() -> None:
     x = torch.linspace(-2, 2, 41, dtype=torch.float64)[:, None]
-    basis = Basis.of(np.array([0]), x[::4], torch.tensor([0.7], dtype=torch.float64))
+    basis = KernelBasis.of(np.array([0]), x[::4], torch.tensor([0.7], dtype=torch.float64))
     kernel = torch.exp(-((x - x.T) ** 2) / 2 / 0.7**2)
     found = basis.columns(x) @ basis.columns(x).T
     assert found[::4, ::4].numpy() == pytest.approx(kernel[::4, ::4].numpy(), abs=10 * JITTER)

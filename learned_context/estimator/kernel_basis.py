@@ -22,7 +22,7 @@ JITTER = 1e-4
 
 
 @dataclass(frozen=True)
-class Basis:
+class KernelBasis:
     features: NDArray[np.int64]
     """Those of x that the kernel is of."""
     points: Tensor
@@ -33,12 +33,13 @@ class Basis:
     """K^(-1/2) [r, r]"""
 
     @classmethod
-    def of(cls, features: NDArray[np.int64], points: Tensor, lengths: Tensor) -> Basis:
+    def of(cls, features: NDArray[np.int64], points: Tensor, lengths: Tensor) -> KernelBasis:
         kernel = _kernel(points, points, lengths)
         lower = torch.linalg.cholesky(kernel + JITTER * torch.eye(len(points)).to(kernel))
         identity = torch.eye(len(points)).to(kernel)
         root = torch.linalg.solve_triangular(lower, identity, upper=False).T
-        return cls(features, points, lengths, root)
+        # As a file gives it back: products of a transposed matrix are rounded in another way.
+        return cls(features, points, lengths, root.contiguous())
 
     def to(self, like: Tensor) -> Self:
         """On this tensor's device, with its type."""
