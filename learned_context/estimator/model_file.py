@@ -126,7 +126,8 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
                 f"{path}: estimator format {header['format']!r}, but this version reads "
                 f"{FORMAT}; install the version that wrote it"
             )
-        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        # Copies lie where the sums of products are rounded as those of fitted arrays are.
+        arrays = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
     if header.pop("digest") != _digest(header, arrays):
         raise UserError(f"{path}: damaged: its content is not what was written")
     return header, arrays
