@@ -30,8 +30,9 @@ from learned_context.columns import Columns
 from learned_context.errors import UserError
 from learned_context.estimator import LearnedContextRegressor, added_tasks
 from learned_context.estimator.calibration import nearest
-from learned_context.estimator.fitting import CURVES, INTERCEPTS, MIXED, SLOPES, Fitting
+from learned_context.estimator.fitting import Fitting
 from learned_context.estimator.model import Spread
+from learned_context.estimator.recipe import CURVES, INTERCEPTS, LOG_CURVES, MIXED, SLOPES
 from learned_context.estimator.voices import LinearVoice, NetworkVoice, Voice
 from learned_context.metrics import rmse, significant
 from learned_context.new_tasks.objective import Floats
@@ -139,7 +140,9 @@ def measure(name: str, split: int) -> dict[str, Any]:
 def _mixed_names(voices: Sequence[Voice]) -> list[str]:
     mixed = [voice for voice in voices if isinstance(voice, LinearVoice)]
     lines = [INTERCEPTS if voice.size == 1 else SLOPES for voice in mixed]
-    return [CURVES if own.bases else line for own, line in zip(mixed, lines, strict=True)]
+    curves = [LOG_CURVES if voice.logarithm else CURVES for voice in mixed]
+    named = zip(mixed, curves, lines, strict=True)
+    return [curve if voice.bases else line for voice, curve, line in named]
 
 
 def _narrow(voice: Voice) -> Voice:
@@ -159,7 +162,7 @@ def _others(
     total = sum(known[name] for name in networks)
     alone = {name: known[name] / total for name in networks}
     yield "networks alone", alone
-    for name in MIXED:
+    for name in (INTERCEPTS, SLOPES, CURVES):
         yield f"{name} alone", {name: 1.0}
     half = {name: weight / 2 for name, weight in alone.items()}
     yield "networks and curves even", half | {CURVES: 0.5}
@@ -167,7 +170,8 @@ def _others(
     for how, share, without in (
         ("by held-out tasks", 1.0, ()),
         ("half by held-out tasks", 0.5, ()),
-        (f"{CHOSEN}, no curves", added_tasks.MEASURED, (CURVES,)),
+        (f"{CHOSEN}, no curves", added_tasks.MEASURED, (CURVES, LOG_CURVES)),
+        (f"{CHOSEN}, no logarithms", added_tasks.MEASURED, (LOG_CURVES,)),
         (f"{CHOSEN}, no lines", added_tasks.MEASURED, (INTERCEPTS, SLOPES)),
     ):
         arrivals = [_without(without, arrival) for arrival in fitting.arrivals]

@@ -28,8 +28,9 @@ from benchmarks.shared import ROOT, options
 from learned_context.columns import Columns
 from learned_context.errors import UserError
 from learned_context.estimator import LearnedContextRegressor, recipe, task_fit
-from learned_context.estimator.fitting import CURVES, MIXED, Fitting, Fold, choose_folds
+from learned_context.estimator.fitting import Fitting, Fold, choose_folds
 from learned_context.estimator.model import Ensemble
+from learned_context.estimator.recipe import CURVES, LOG_CURVES, MIXED
 from learned_context.metrics import rmse, significant
 from learned_context.rows import Rows
 from pipeline.files import read_json, write_json
@@ -98,7 +99,7 @@ def measure(name: str) -> dict[str, Any]:
     combined["average, first fold alone"] = average(squared[0], everything, default)
     combined["average, no mixed models"] = average(every, networks, default)
     for place, part in enumerate(names):
-        if part not in MIXED or part == CURVES:
+        if part not in MIXED or part in (CURVES, LOG_CURVES):
             others = np.arange(len(names)) != place
             combined[f"average, without {part}"] = average(every, others, default)
     return {

@@ -61,7 +61,7 @@ OURS: Mapping[str, Contestant] = {
             "Learned context",
             ours,
             "",
-            "LearnedContextRegressor(); new tasks by add_tasks",
+            "LearnedContextRegressor(): networks and mixed models; new tasks by add_tasks",
             (ours, LearnedContext, *LIBRARY),
             cost=20,
             preload=("learned_context.estimator",),

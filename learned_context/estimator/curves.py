@@ -20,6 +20,7 @@ from torch import Tensor
 
 from learned_context.estimator import linear
 from learned_context.estimator.kernel_basis import KernelBasis, spread_points
+from learned_context.estimator.logarithm import Logarithm
 from learned_context.estimator.voices import LinearVoice
 from learned_context.new_tasks.objective import Floats, Ints
 from learned_context.training.data import Tensors
@@ -33,6 +34,10 @@ FIRST_STEPS, LATER_STEPS = 25, 5
 """Of the optimiser: from the priors' centres, and from what nearly the same rows gave."""
 WITHIN = 0.02
 """Share of a feature's variance within tasks, for tasks to have functions of it."""
+MOST_OWN = 20
+"""Features that tasks have functions of, at most."""
+MOST_FEATURES = 300
+"""With more, a model of curves has more to find than rows tell."""
 INTERCEPT_VARIANCE = 9.0
 """Of the mean's intercept, in units of the target's variance: next to no prior."""
 
@@ -71,10 +76,19 @@ BOUND = 6.0
 
 
 def varying(x: Floats, task: Ints, indicators: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Features that are not all but constant within tasks; indicators of levels do not count."""
+    """The features that vary the most within tasks; indicators of levels do not count."""
     counts = np.bincount(task)
     centred = x - np.stack([(np.bincount(task, own) / counts)[task] for own in x.T], axis=1)
-    return np.flatnonzero(~indicators & (centred.var(axis=0) > WITHIN * x.var(axis=0)))
+    share = centred.var(axis=0) / np.where(x.var(axis=0) > 0, x.var(axis=0), np.inf)
+    share[indicators | (share < WITHIN)] = 0
+    first = np.argsort(-share, kind="stable")[:MOST_OWN]
+    return np.sort(first[share[first] > 0])
+
+
+def are_small_enough(features: int, own: int, tasks: int) -> bool:
+    """Whether all tasks' matrices fit into a modest memory, and a search into modest time."""
+    columns = (OWN_POINTS + own + 1) * (MEAN_POINTS + OWN_POINTS + features + 1)
+    return features <= MOST_FEATURES and tasks * columns <= linear.MOST_NUMBERS
 
 
 class Curves:
@@ -92,8 +106,10 @@ class Curves:
         self.centre = self.found = centre
         self.steps = FIRST_STEPS
 
-    def fit(self, rows: Tensors, tasks: int) -> LinearVoice:
+    def fit(self, rows: Tensors, tasks: int, logarithm: Logarithm | None = None) -> LinearVoice:
+        """Of the target, or of its logarithm."""
         x, y = rows.x.double().cpu(), rows.y.double().cpu()
+        y = logarithm.forward(y) if logarithm else y
         task = rows.task.cpu()
         random = np.random.default_rng(self.seed)
         some = torch.from_numpy(_some_rows(task.numpy(), self.rows, random))
@@ -118,6 +134,7 @@ class Curves:
             covariance,
             slopes,
             tuple(basis.to(rows.x) for basis in bases),
+            logarithm,
         )
 
     def _most_likely(self, likelihood: _Likelihood) -> Floats:

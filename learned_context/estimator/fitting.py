@@ -21,9 +21,17 @@ from learned_context.estimator import added_tasks, curves, linear, recipe, searc
 from learned_context.estimator.added_tasks import NETWORKS, Arrival, renumbered
 from learned_context.estimator.calibration import Calibration, Quantiles, noise_of
 from learned_context.estimator.curves import Curves
+from learned_context.estimator.logarithm import Logarithm
 from learned_context.estimator.model import Ensemble, Weights
 from learned_context.estimator.progress import Bar
-from learned_context.estimator.recipe import PlannedTraining
+from learned_context.estimator.recipe import (
+    CURVES,
+    INTERCEPTS,
+    LOG_CURVES,
+    MIXED,
+    SLOPES,
+    PlannedTraining,
+)
 from learned_context.estimator.settings import workers
 from learned_context.estimator.voices import NetworkVoice, Voice
 from learned_context.networks.network import Network
@@ -49,9 +57,6 @@ FEWEST_TASKS = 4
 MOST_SCORED_ROWS = 40_000
 """Of a larger table, some tasks alone are scored and calibrated with."""
 FEWEST_THINNED_TASKS = 50
-MOST_TASKS_OF_CURVES = 5000
-INTERCEPTS, SLOPES, CURVES = MIXED = ("intercepts", "slopes", "curves")
-"""The mixed models: what of a task varies besides."""
 
 
 @dataclass(frozen=True)
@@ -111,13 +116,15 @@ class Fold:
     def of(cls, known: Part, new: Rows, voices: dict[str, Voice]) -> Fold:
         squared, noises = {}, {}
         data = known.like(new)
-        y, most = data.y.double().cpu().numpy(), float(known.data.y.double().var())
+        y = data.y.double().cpu()
         for name, voice in voices.items():
             alone = Ensemble.alone(voice, task_fit.certain(voice.population))
-            each = alone.members(data.x, new.task)
-            squared[name] = (each.mean(axis=0) - y) ** 2
+            each = torch.from_numpy(alone.members(data.x, new.task))
+            squared[name] = ((each.mean(0) - y) ** 2).numpy()
             # Worse than the mean, as when the held-out rows are far away, is no noise.
-            noises[name] = max(min(float(np.mean((each - y) ** 2)), most), LEAST_NOISE)
+            most = float(voice.target(known.data.y.double()).var())
+            error = float((voice.target(each) - voice.target(y)).square().mean())
+            noises[name] = max(min(error, most), LEAST_NOISE)
         return cls(known, new, voices, squared, noises)
 
 
@@ -146,7 +153,7 @@ class Fitting:
         many = rows > ENOUGH_ROWS and given["quality"] != "best"
         self.folds = 1 if self.is_paper or many else self.recipe.folds
         self.task_folds = 1 if self.is_paper else self.recipe.task_folds
-        self.curves: Curves | None = None
+        self.curves: dict[str, Curves] = {}
         self.bar = Bar(bool(given["verbose"]))
         self.losses: list[float] = []
 
@@ -207,12 +214,16 @@ class Fitting:
             evaluations=evaluations,
         )
 
-    def _curves(self, rows: Rows) -> Curves | None:
-        """None where there are so many rows or tasks that networks need no help."""
-        if len(rows) > recipe.MANY_ROWS or self.tasks > MOST_TASKS_OF_CURVES:
-            return None
+    def _curves(self, rows: Rows) -> dict[str, Curves]:
+        """None if there are so many rows that networks need no help, or too many tasks."""
+        if len(rows) > recipe.MANY_ROWS:
+            return {}
         own = curves.varying(rows.x, rows.task, self.indicators)
-        return Curves(rows.x.shape[1], own, self.recipe.curve_rows, self.seed)
+        if not curves.are_small_enough(rows.x.shape[1], len(own), self.tasks):
+            return {}
+        names = [CURVES, LOG_CURVES] if Logarithm.suits(rows.y) else [CURVES]
+        settings = (rows.x.shape[1], own, self.recipe.curve_rows, self.seed)
+        return {name: Curves(*settings) for name in names}
 
     def _part(self, rows: Rows, tasks: int) -> Part:
         return Part.of(rows, tasks, self.indicators, self.device)
@@ -263,18 +274,20 @@ class Fitting:
 
     def _mixed(self, part: Part, names: Iterable[str]) -> dict[str, Voice]:
         """Those of the mixed models that are among `names`, if the recipe has them."""
-        if self.is_paper or not self.recipe.mixed or self.kind != "lc" or part.tasks < 2:
+        if self.is_paper or self.kind != "lc" or part.tasks < 2:
             return {}
+        wanted = set(names) & set(self.recipe.mixed)
         numbers = np.flatnonzero(~self.indicators & np.isfinite(part.scaler.x_std))
         slopes = {INTERCEPTS: numbers[:0], SLOPES: numbers}
-        wanted = set(names)
         found: dict[str, Voice] = {
             name: linear.fit(part.data, part.tasks, own)
             for name, own in slopes.items()
             if name in wanted
         }
-        if self.curves and CURVES in wanted:
-            found[CURVES] = self.curves.fit(part.data, part.tasks)
+        for name, own in self.curves.items():
+            if name in wanted:
+                logarithm = Logarithm.of(part.rows.y, part.scaler) if name == LOG_CURVES else None
+                found[name] = own.fit(part.data, part.tasks, logarithm)
         return found
 
     def _scored(

@@ -128,7 +128,7 @@ class Ensemble:
                 ):
                     share = torch.from_numpy(shares).to(x.device)[number]
                     if share.any():
-                        value = voice.value(voice.rows(own), theta[:, number])
+                        value = voice.output(voice.value(voice.rows(own), theta[:, number]))
                         total += value.double().mean(0) * share
                 result[part] = total[: part.stop - part.start].cpu().numpy()
         return result
@@ -139,7 +139,7 @@ class Ensemble:
         with one_thread(x.device), torch.no_grad():
             for part, own, number in _chunks(x, task):
                 found = [
-                    voice.value(voice.rows(own), theta[:, number])
+                    voice.output(voice.value(voice.rows(own), theta[:, number]))
                     for voice, theta in zip(self.voices, self._theta, strict=True)
                 ]
                 values = torch.cat(found)[:, : part.stop - part.start]
@@ -323,13 +323,13 @@ def _member(
     """Predictions [K, n] at one mode, and their variances."""
     theta = torch.from_numpy(posterior.means[:, task, mode]).to(rows)
     if posterior.covariances is None:
-        certain = voice.value(rows, theta).double().cpu().numpy()
+        certain = voice.output(voice.value(rows, theta)).double().cpu().numpy()
         return certain, np.zeros_like(certain)
     value, slope = voice.value_and_slope(rows, theta)
-    g = slope.double().cpu().numpy()
+    g = (slope * voice.gain(value)[..., None]).double().cpu().numpy()
     covariance = posterior.covariances[:, task, mode]
     variance = np.einsum("kni,knij,knj->kn", g, covariance, g, optimize=True)
-    return value.double().cpu().numpy(), variance
+    return voice.output(value).double().cpu().numpy(), variance
 
 
 def _chunks(x: Tensor, task: Ints) -> Iterator[tuple[slice, Tensor, Tensor]]:

@@ -22,6 +22,7 @@ from learned_context.estimator.added_levels import AddedLevels
 from learned_context.estimator.calibration import LEVELS, Calibration, Quantiles
 from learned_context.estimator.kernel_basis import KernelBasis
 from learned_context.estimator.labels import Labels
+from learned_context.estimator.logarithm import Logarithm
 from learned_context.estimator.model import Ensemble, Model, Weights
 from learned_context.estimator.task_fit import TaskPosterior
 from learned_context.estimator.voices import LinearVoice, NetworkVoice, Voice
@@ -72,6 +73,7 @@ def save(path: Path, owner: LearnedContextRegressor) -> None:
             described["shape"] = voice.network.shape.as_dict()
         elif isinstance(voice, LinearVoice):
             described["bases"] = len(voice.bases)
+            described["logarithm"] = asdict(voice.logarithm) if voice.logarithm else None
         voices.append(described)
     settings = owner.get_params()
     if not isinstance(settings["random_state"], int | np.integer):
@@ -247,6 +249,12 @@ def _is_whole(voice: LinearVoice) -> bool:
         voice.covariance.shape == (voice.size, voice.size),
         _is_covariance(voice.covariance),
     ]
+    if voice.logarithm:
+        own = voice.logarithm
+        whole += [
+            bool(np.isfinite(list(asdict(own).values())).all()),
+            own.y_std > 0 and own.std > 0 and own.low < own.high,
+        ]
     for basis in voice.bases:
         points, used = len(basis.points), len(basis.features)
         numbers = torch.cat([basis.points.flatten(), basis.lengths, basis.root.flatten()])
@@ -312,6 +320,7 @@ def _voice(described: Mapping[str, Any], arrays: Arrays, device: torch.device) -
         own["covariance"].numpy(),
         own["slopes"].numpy(),
         tuple(_basis(_below(f"basis.{n}.", arrays)) for n in range(described["bases"])),
+        Logarithm(**described["logarithm"]) if described["logarithm"] else None,
     )
     return voice.to(device)
 

@@ -75,6 +75,10 @@ LIGHT = Setting("light", 1200, rate=0.01, dropout=0.0, decay=0.01, task_decay=0.
 PORTFOLIO = (BRIEF, CAUTIOUS, STRONG, MEDIUM, LIGHT)
 
 
+INTERCEPTS, SLOPES, CURVES, LOG_CURVES = MIXED = ("intercepts", "slopes", "curves", "log_curves")
+"""The mixed models: what of a task varies, at last of the target's logarithm."""
+
+
 @dataclass(frozen=True)
 class Recipe:
     portfolio: tuple[Setting, ...]
@@ -86,8 +90,8 @@ class Recipe:
     """Networks in the ensemble."""
     effort: float = 1.0
     """Times the settings' steps."""
-    mixed: bool = True
-    """Whether mixed models take part."""
+    mixed: tuple[str, ...] = MIXED
+    """The mixed models that take part."""
     curve_rows: int = 800
     """From which the mixed model of curves finds its smoothness."""
     task_folds: int = 3
@@ -101,6 +105,7 @@ RECIPES: Mapping[Quality, Recipe] = {
         scoring_members=1,
         members=2,
         effort=0.33,
+        mixed=(INTERCEPTS, SLOPES, CURVES),
         curve_rows=250,
         task_folds=1,
     ),

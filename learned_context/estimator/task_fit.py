@@ -111,7 +111,7 @@ class Block:
         self, voice: Voice, priors: list[Prior], x: Tensor, y: Tensor, used: Tensor
     ) -> None:
         """x [T, R, d], y and used [T, R]: places of a task beyond its rows are not used."""
-        self.voice, self.y, self.used = voice, y, used
+        self.voice, self.y, self.used = voice, voice.target(y), used
         self.shape = y.shape
         self.rows = voice.rows(x.flatten(0, 1)).unflatten(1, self.shape)
         self.precision = np.stack([prior.precision for prior in priors])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from learned_context.estimator.kernel_basis import KernelBasis
+from learned_context.estimator.logarithm import Logarithm
 from learned_context.networks.network import Network
 from learned_context.networks.registry import architecture
 from learned_context.new_tasks.objective import Floats, Prior, inverse
@@ -28,7 +29,7 @@ PRIOR_STEPS = 10
 @dataclass(frozen=True)
 class Voice(ABC):
     noise: float
-    """s^2 of one member: the variance of new rows about its prediction, the task being known."""
+    """s^2 of one member: the variance of `target` about `value` in new rows of known tasks."""
     population: Floats
     """theta of the fitted tasks, as the fit left them [K, m, q]."""
 
@@ -90,6 +91,18 @@ class Voice(ABC):
     @abstractmethod
     def value(self, rows: Tensor, theta: Tensor) -> Tensor:
         """Predictions [K, n], from `rows` [K, n, ...] and each row's theta [K, n, q]."""
+
+    def target(self, y: Tensor) -> Tensor:
+        """The standardised target as `value` predicts it."""
+        return y
+
+    def output(self, value: Tensor) -> Tensor:
+        """The other way round."""
+        return value
+
+    def gain(self, value: Tensor) -> Tensor:
+        """The derivative of `output`."""
+        return torch.ones_like(value)
 
     @abstractmethod
     def contexts(self, theta: Floats) -> Floats:
@@ -192,7 +205,8 @@ class NetworkVoice(Voice):
 class LinearVoice(Voice):
     """y = fixed . [1, c] + theta . [1, c of the slopes], with theta ~ N(0, covariance).
 
-    c are the features x and, if there are bases, their columns: then it is a model of curves.
+    c are the features x and, if there are bases, their columns: then it is a model of curves. It
+    may be a model of y's logarithm.
     """
 
     fixed: Tensor
@@ -201,6 +215,7 @@ class LinearVoice(Voice):
     slopes: NDArray[np.int64]
     """The columns of c whose coefficients vary by task."""
     bases: tuple[KernelBasis, ...] = ()
+    logarithm: Logarithm | None = None
 
     @property
     def adapts(self) -> bool:
@@ -233,6 +248,15 @@ class LinearVoice(Voice):
 
     def value(self, rows: Tensor, theta: Tensor) -> Tensor:
         return rows[..., 0] + (rows[..., 1:] * theta).sum(-1)
+
+    def target(self, y: Tensor) -> Tensor:
+        return self.logarithm.forward(y) if self.logarithm else y
+
+    def output(self, value: Tensor) -> Tensor:
+        return self.logarithm.back(value) if self.logarithm else value
+
+    def gain(self, value: Tensor) -> Tensor:
+        return self.logarithm.gain(value) if self.logarithm else super().gain(value)
 
     def contexts(self, theta: Floats) -> Floats:
         return theta

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.stats import multivariate_normal
 
-from learned_context.estimator import LearnedContextRegressor, added_tasks, curves, fitting, linear
+from learned_context.estimator import LearnedContextRegressor, added_tasks, curves, linear
 from learned_context.estimator.curves import Curves
 from learned_context.estimator.kernel_basis import JITTER, KernelBasis, spread_points
 from learned_context.estimator.voices import LinearVoice
@@ -127,10 +127,21 @@ def test_smoothness_is_found_from_some_rows_of_every_kind_of_table() -> None:
     assert len(curves._some_rows(np.arange(50), 800, random)) == 50
 
 
+def test_of_many_features_the_most_varying_have_curves() -> None:
+    random = np.random.default_rng(0)
+    task = np.repeat(np.arange(10), 20)
+    x = random.normal(size=(200, 40)) + 2 * random.normal(size=(10, 40))[task] * (
+        np.arange(40) > 15
+    )
+    found = curves.varying(x, task, np.zeros(40, dtype=bool))
+    assert len(found) == curves.MOST_OWN and set(range(16)) <= set(found)
+    assert list(found) == sorted(found)
+
+
 def test_very_many_tasks_are_left_to_the_networks(monkeypatch: pytest.MonkeyPatch) -> None:
     data = drawn(12, 6)
     x, task, y = (own.numpy() for own in (data.x, data.task, data.y))
     settings = {"quality": "fast", "epochs": 2, "width": 8, "random_state": 0}
     assert "curves" in LearnedContextRegressor(**settings).fit(x, y, task).scores_
-    monkeypatch.setattr(fitting, "MOST_TASKS_OF_CURVES", 10)
+    monkeypatch.setattr(linear, "MOST_NUMBERS", 10_000)
     assert "curves" not in LearnedContextRegressor(**settings).fit(x, y, task).scores_

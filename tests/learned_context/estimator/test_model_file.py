@@ -139,6 +139,7 @@ def test_an_inconsistent_file_is_refused(change: Any, message: str, saved: Path)
         lambda a: a["basis.0.features"].add_(50),
         lambda a: a.update({"basis.1.root": a["basis.1.root"][:, :1]}),
         lambda a: a["linear.slopes"].add_(1000),
+        lambda a: a["linear.slopes"].sub_(1000),
         lambda a: a["linear.covariance"].mul_(-1),
         lambda a: a.update({"linear.covariance": a["linear.covariance"][:1, :1]}),
     ],
