@@ -3,7 +3,7 @@
 With few rows simpler voices are better than with many. So the weights for added
 tasks are measured as those for known tasks are, by errors on held-out rows, but on tasks that the
 voices were not trained on, and for each number of rows. The held-out tasks are few, and networks
-are at a disadvantage there: two of one setting, trained on two thirds of the tasks. So the weights
+are at a disadvantage there: one or two of one setting, trained on fewer tasks. So the weights
 of known tasks count, too, and intervals are halfway between what these and known tasks need.
 `benchmarks/added_tasks.py` measures these choices.
 """
@@ -31,7 +31,7 @@ HELD_OUT_TASKS = 1 / 3
 ENOUGH_TASKS = 60
 """After this many, no others are held out."""
 MEASURED = 0.75
-"""The share in the weights of added tasks that the held-out ones decide; known tasks the rest."""
+"""The share of an added task's weights that held-out tasks decide; known tasks decide the rest."""
 NETWORKS = "networks"
 """All settings together: the best one represents them, and they share its weight."""
 

@@ -5,7 +5,7 @@ a smooth function of the features that vary within tasks. How smooth and how lar
 follows from the data, by their likelihood with all functions integrated out: a task with few rows
 departs from the mean no further than its rows and all other tasks support. Both processes have a
 finite basis, so this is a linear mixed model in the columns of that basis. Where curves are smooth
-and tasks have few rows, no other voice is as good.
+and tasks have few rows, it is often the best voice.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from learned_context.training.devices import one_thread
 MEAN_POINTS, OWN_POINTS = 64, 10
 """Of the bases: a task has few rows to find its own function from."""
 ROWS_OF_TASK = 20
-"""Of one task among them, if there are enough tasks."""
+"""Of one task in the sample, at most, if there are many tasks."""
 FIRST_STEPS, LATER_STEPS = 25, 5
-"""Of the optimiser: from the priors' centres, and from what nearly the same rows gave."""
+"""Of the optimiser: from the priors' centres, and from what the fit before found."""
 WITHIN = 0.02
 """Share of a feature's variance within tasks, for tasks to have functions of it."""
 MOST_OWN = 20
@@ -80,7 +80,7 @@ def varying(x: Floats, task: Ints, indicators: NDArray[np.bool_]) -> NDArray[np.
     counts = np.bincount(task)
     centred = x - np.stack([(np.bincount(task, own) / counts)[task] for own in x.T], axis=1)
     share = centred.var(axis=0) / np.where(x.var(axis=0) > 0, x.var(axis=0), np.inf)
-    share[indicators | (share < WITHIN)] = 0
+    share[indicators | (share < WITHIN) | (np.ptp(x, axis=0) == 0)] = 0
     first = np.argsort(-share, kind="stable")[:MOST_OWN]
     return np.sort(first[share[first] > 0])
 
@@ -92,12 +92,12 @@ def are_small_enough(features: int, own: int, tasks: int) -> bool:
 
 
 class Curves:
-    """Fits on nearly the same rows: each begins where the last one ended."""
+    """Fits on parts of the same rows: each begins with the lengths that the last one found."""
 
     def __init__(self, features: int, own: NDArray[np.int64], rows: int, seed: int) -> None:
         """`own` are the features that tasks have functions of.
 
-        Lengths and variances are found from at most so many `rows`, the functions from all.
+        Lengths and variances are found from a sample of at most `rows` rows, functions from all.
         """
         self.own, self.rows, self.seed = own, rows, seed
         self.sizes = [features, len(own), 1, 1, len(own), 1, 1]
@@ -130,10 +130,10 @@ class Curves:
         return LinearVoice(
             noise,
             solved.theta[None],
-            torch.from_numpy(solved.fixed).to(rows.x),
+            torch.from_numpy(solved.fixed).to(rows.x.device),
             covariance,
             slopes,
-            tuple(basis.to(rows.x) for basis in bases),
+            tuple(basis.to(rows.x.device) for basis in bases),
             logarithm,
         )
 

@@ -8,7 +8,7 @@ intervals of added tasks follow from these and from known tasks. The last traini
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from learned_context.estimator import added_tasks, curves, linear, recipe, searching, task_fit
 from learned_context.estimator.added_tasks import NETWORKS, Arrival, renumbered
@@ -215,7 +216,7 @@ class Fitting:
         )
 
     def _curves(self, rows: Rows) -> dict[str, Curves]:
-        """None if there are so many rows that networks need no help, or too many tasks."""
+        """None of them if there are too many rows, tasks or features for a fit in seconds."""
         if len(rows) > recipe.MANY_ROWS:
             return {}
         own = curves.varying(rows.x, rows.task, self.indicators)
@@ -277,6 +278,10 @@ class Fitting:
         if self.is_paper or self.kind != "lc" or part.tasks < 2:
             return {}
         wanted = set(names) & set(self.recipe.mixed)
+        with threadpool_limits(1, "blas"):  # sums must not depend on how many threads share them
+            return self._fitted_mixed(part, wanted)
+
+    def _fitted_mixed(self, part: Part, wanted: Collection[str]) -> dict[str, Voice]:
         numbers = np.flatnonzero(~self.indicators & np.isfinite(part.scaler.x_std))
         slopes = {INTERCEPTS: numbers[:0], SLOPES: numbers}
         found: dict[str, Voice] = {

@@ -1,8 +1,9 @@
 """A finite basis of a Gaussian process: columns phi with phi(x) . phi(x') close to its kernel.
 
 The kernel is exp(-r^2 / 2), r the distance of x and x' in units of each feature's length. With
-points u and their kernel matrix K, phi(x) = k(x, u) K^(-1/2) (Nyström): the product is exact at the
-points, and smooth between them.
+points u, their kernel matrix K and a root R of its inverse, R R^T = K^(-1), phi(x) = k(x, u) R
+(Nyström): the product is the kernel at the points, but for the jitter, and smooth between them. All
+is computed in double precision, as small differences count.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from torch import Tensor
 from learned_context.new_tasks.objective import Floats
 
 JITTER = 1e-4
-"""On the kernel's diagonal: points may be close to each other beside the lengths."""
+"""On the kernel's diagonal: points may be close to each other compared with the lengths."""
 
 
 @dataclass(frozen=True)
 class KernelBasis:
     features: NDArray[np.int64]
-    """Those of x that the kernel is of."""
+    """The columns of x that the kernel uses."""
     points: Tensor
     """[r, f]"""
     lengths: Tensor
     """[f]"""
     root: Tensor
-    """K^(-1/2) [r, r]"""
+    """R [r, r]"""
 
     @classmethod
     def of(cls, features: NDArray[np.int64], points: Tensor, lengths: Tensor) -> KernelBasis:
@@ -41,18 +42,17 @@ class KernelBasis:
         # As a file gives it back: products of a transposed matrix are rounded in another way.
         return cls(features, points, lengths, root.contiguous())
 
-    def to(self, like: Tensor) -> Self:
-        """On this tensor's device, with its type."""
+    def to(self, device: torch.device) -> Self:
         return replace(
             self,
-            points=self.points.to(like),
-            lengths=self.lengths.to(like),
-            root=self.root.to(like),
+            points=self.points.to(device),
+            lengths=self.lengths.to(device),
+            root=self.root.to(device),
         )
 
     def columns(self, x: Tensor) -> Tensor:
-        """[n, r], for features [n, d]."""
-        own = x.index_select(1, torch.from_numpy(self.features).to(x.device))
+        """[n, r] in double precision, for features [n, d]."""
+        own = x.double().index_select(1, torch.from_numpy(self.features).to(x.device))
         return _kernel(own, self.points, self.lengths) @ self.root
 
 
@@ -63,7 +63,7 @@ def _kernel(x: Tensor, points: Tensor, lengths: Tensor) -> Tensor:
 
 
 def spread_points(x: Floats, most: int, random: np.random.Generator) -> Floats:
-    """Different rows of x that lie apart: each is drawn by its squared distance to the others."""
+    """Different rows of x that lie apart: each is drawn by its squared distance to those before."""
     rows = np.unique(x, axis=0)
     chosen = [int(random.integers(len(rows)))]
     distance = np.full(len(rows), np.inf)

@@ -42,7 +42,7 @@ def fit(rows: Tensors, tasks: int, slopes: NDArray[np.int64]) -> LinearVoice:
         spread = (theta**2 + np.einsum("tii->ti", covariance)).mean(axis=0)
         variances = np.maximum(spread, LEAST_VARIANCE)
         noise = max(float(squared) / len(rows), LEAST_VARIANCE)
-    fixed_ = torch.from_numpy(fixed).to(rows.x)
+    fixed_ = torch.from_numpy(fixed).to(rows.x.device)
     return LinearVoice(noise, theta[None], fixed_, np.diag(variances), slopes)
 
 

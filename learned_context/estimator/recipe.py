@@ -76,7 +76,7 @@ PORTFOLIO = (BRIEF, CAUTIOUS, STRONG, MEDIUM, LIGHT)
 
 
 INTERCEPTS, SLOPES, CURVES, LOG_CURVES = MIXED = ("intercepts", "slopes", "curves", "log_curves")
-"""The mixed models: what of a task varies, at last of the target's logarithm."""
+"""The mixed models, named by what varies between tasks; the last is of the target's logarithm."""
 
 
 @dataclass(frozen=True)

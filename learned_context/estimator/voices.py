@@ -231,7 +231,7 @@ class LinearVoice(Voice):
 
     def to(self, device: torch.device) -> Self:
         fixed = self.fixed.to(device)
-        return replace(self, fixed=fixed, bases=tuple(basis.to(fixed) for basis in self.bases))
+        return replace(self, fixed=fixed, bases=tuple(basis.to(device) for basis in self.bases))
 
     @property
     def centre(self) -> Floats:
@@ -241,10 +241,10 @@ class LinearVoice(Voice):
         return [Prior(self.covariance, np.zeros(self.size))]
 
     def rows(self, x: Tensor) -> Tensor:
-        columns = torch.cat([x, *(basis.columns(x) for basis in self.bases)], 1)
+        columns = torch.cat([x.double(), *(basis.columns(x) for basis in self.bases)], 1)
         own = columns.index_select(1, torch.from_numpy(self.slopes).to(x.device))
         shared = self.fixed[0] + columns @ self.fixed[1:]
-        return torch.cat([shared[:, None], torch.ones_like(shared)[:, None], own], 1)[None]
+        return torch.cat([shared[:, None], torch.ones_like(shared)[:, None], own], 1)[None].to(x)
 
     def value(self, rows: Tensor, theta: Tensor) -> Tensor:
         return rows[..., 0] + (rows[..., 1:] * theta).sum(-1)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from scipy.stats import multivariate_normal
+from threadpoolctl import threadpool_limits
 
 from learned_context.estimator import LearnedContextRegressor, added_tasks, curves, linear
 from learned_context.estimator.curves import Curves
@@ -100,10 +101,28 @@ def test_the_later_fits_begin_where_the_first_ended() -> None:
     assert (again.fixed == first.fixed).all() and (again.population == first.population).all()
 
 
+def test_the_number_of_threads_changes_no_bit() -> None:
+    random = np.random.default_rng(0)
+    task = np.repeat(np.arange(40), 30)
+    x = random.normal(size=(1200, 30))
+    y = x[:, 0] + np.sin(x[:, 1]) + random.normal(size=40)[task] + random.normal(0, 0.1, 1200)
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, "blas"):
+            estimator = LearnedContextRegressor(
+                quality="fast", epochs=1, width=8, random_state=0
+            ).fit(x, y, task)
+            found.append(estimator.predict(x, task))
+    assert estimator.weights_[["slopes", "curves"]].sum() > 0.5
+    assert (found[0] == found[1]).all()
+
+
 def test_only_features_that_vary_within_tasks_have_curves_of_tasks() -> None:
     task = np.repeat(np.arange(5), 10)
     random = np.random.default_rng(0)
-    x = np.column_stack([random.normal(size=50), task, random.normal(size=50) > 0, np.ones(50)])
+    x = np.column_stack(
+        [random.normal(size=50), task, random.normal(size=50) > 0, np.full(50, 0.1)]
+    )
     assert list(curves.varying(x, task, np.array([False, False, True, False]))) == [0]
 
 
