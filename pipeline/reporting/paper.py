@@ -47,6 +47,11 @@ class PaperTable(Section):
         columns = self.columns
         return {name: dict(zip(columns, row, strict=True)) for name, row in self.rows.items()}
 
+    def rounding(self, column: str) -> float:
+        """Half of the last digit that is printed; a count is exact."""
+        decimals = self.decimals[self.columns.index(column)] if self.decimals else 0
+        return 0.5 * 10.0**-decimals if decimals else 0.0
+
 
 class Tolerance(Section):
     cells: str
@@ -135,21 +140,18 @@ class Paper(Section):
                 raise ValueError(f"notes: {note.cell!r} fits no cell")
         return self
 
-    def _values(self) -> Iterator[tuple[str, str, str, str, int, float]]:
+    def _values(self) -> Iterator[tuple[str, str, str, str, float]]:
         for table_name, table in self.tables.items():
             for row, values in table.values.items():
-                for index, (column, value) in enumerate(values.items()):
-                    yield f"{table_name}/{row}/{column}", table_name, row, column, index, value
+                for column, value in values.items():
+                    yield f"{table_name}/{row}/{column}", table_name, row, column, value
 
     def cells(
         self, profile: str = "", editions: Mapping[str, str] | None = None
     ) -> Iterator[PaperCell]:
         """Every printed number, with what holds for this profile and these datasets' editions."""
         notes = [note for note in self.notes if note.profile in (None, profile)]
-        for name, table_name, row, column, index, value in self._values():
-            printed = self.tables[table_name].decimals
-            # A count is exact; of an error the paper prints so many digits.
-            rounding = 0.5 * 10.0 ** -printed[index] if printed and printed[index] else 0.0
+        for name, table_name, row, column, value in self._values():
             edition = (editions or {}).get(row)
             tolerance = next(
                 t
@@ -162,7 +164,9 @@ class Paper(Section):
                 row,
                 column,
                 value,
-                tolerance.relative * abs(value) + tolerance.absolute + rounding,
+                tolerance.relative * abs(value)
+                + tolerance.absolute
+                + self.tables[table_name].rounding(column),
                 tolerance.reason,
                 tolerance.bound,
                 tolerance.chosen,
@@ -178,6 +182,28 @@ class Paper(Section):
     def value(self, table: str, row: str, column: str) -> float | None:
         """A printed number, or None for a dataset that is not the paper's."""
         return self.tables[table].values.get(row, {}).get(column)
+
+    def error(self, dataset: str, model: str, std: float | None) -> float | None:
+        """Table 2's error, as exactly as the paper tells it.
+
+        Table 4 prints the same error relative to the target's deviation, and both are rounded. If
+        that narrows what Table 2's digits leave open, the middle of what is left is the error.
+        `std`: of the same rows as the paper's, with more digits than Table 1 prints.
+        """
+        printed = self.value("base", dataset, model)
+        relative = self.value("sizes", dataset, f"{model} 1.0")
+        deviation = self.value("datasets", dataset, "std")
+        if printed is None or relative is None or deviation is None or std is None:
+            return printed
+        if abs(std - deviation) > self.tables["datasets"].rounding("std"):
+            return printed  # other rows
+        half, half_relative = (
+            self.tables[table].rounding(column)
+            for table, column in (("base", model), ("sizes", f"{model} 1.0"))
+        )
+        low = max(printed - half, (relative - half_relative) * std)
+        high = min(printed + half, (relative + half_relative) * std)
+        return (low + high) / 2 if low < high else printed
 
 
 def load_paper(files: Files) -> Paper:

@@ -45,6 +45,7 @@ class Compared:
     ours: float | None
     paper: float
     ratio: float | None
+    """Of ours to the paper's; an error of Table 2 is taken as exactly as the paper tells it."""
     allowed: float
     reason: str
     bound: bool
@@ -91,6 +92,9 @@ def _compare(
         said = interval_verdict(here, there, comparable)
     else:
         said = verdict(cell, ours, comparable)
+    paper = cell.value
+    if cell.table == "base" and comparable:
+        paper = results.paper.error(cell.row, cell.column, numbers.std.get(cell.row)) or paper
     return Compared(
         cell.name,
         cell.table,
@@ -100,7 +104,7 @@ def _compare(
         cell.same_as,
         ours,
         cell.value,
-        ours / cell.value if ours is not None and cell.value else None,
+        ours / paper if ours is not None and paper else None,
         base.allowed / numbers.std[cell.row] if base and cell.row in numbers.std else cell.allowed,
         judged_as.reason,
         judged_as.bound,

@@ -168,6 +168,17 @@ def test_one_network_has_one_verdict(project):
     assert counts(list(found.values()))["worse"] == 1
 
 
+def test_an_error_printed_twice_is_known_more_exactly(project):
+    paper = Results(Files(project().root)).paper
+    # Death rate: 0.011 in Table 2, and 0.10 of the deviation in Table 4.
+    assert paper.error("death_rate", "lc", 0.1184) == pytest.approx((0.095 * 0.1184 + 0.0115) / 2)
+    assert paper.error("schools", "lc", 12.72) == 10.203  # Table 4's two digits add nothing
+    assert paper.error("death_rate", "fs", 0.1184) == 0.042  # not in Table 4
+    assert paper.error("death_rate", "lc", 0.13) == 0.011  # other rows than the paper's
+    assert paper.error("frequency", "lc", 0.356) == 0.106  # another draw: no error fits both
+    assert paper.error("own", "lc", 1.0) is None
+
+
 def test_errors_relative_to_the_mixed_model_are_a_second_comparison(project):
     found = {c.cell: c for c in check(Results.open(project(datasets=("schools",)).root)).numbers}
     schools = found["base/schools/lc"]

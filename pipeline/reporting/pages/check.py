@@ -83,7 +83,8 @@ def all_numbers(results: Results, check: Check) -> Table:
         "numbers",
         "Every number of Tables 1 to 6, differences first. A verdict opens to show its reason. "
         "Errors of Table 2 are also shown relative to the linear mixed model's (LME) on the same "
-        "rows, which takes out the effect of the split.",
+        "rows, which takes out the effect of the split. Table 4 prints the same errors "
+        "once more, rounded in another way: a ratio is to the error that both leave possible.",
         sorted(check.numbers, key=key),
         {
             "Verdict": verdict_cell,

@@ -1,0 +1,35 @@
+"""Settings drawn at random, and the rows on which they are scored."""
+
+import numpy as np
+
+from benchmarks.draws import Source
+from benchmarks.paper_budget import Case
+from benchmarks.random_settings import box_of, drawn, parts, summary
+from pipeline import settings
+from pipeline.files import Files
+from tests.conftest import ROOT
+
+
+def test_settings_are_of_table_6_within_the_profiles_width():
+    loaded = settings.load(Files(ROOT))
+    random = np.random.default_rng(0)
+    found = [drawn(box_of(loaded, "lc", 5), random) for _ in range(50)]
+    assert {one.task_dim for one in found} == {1, 2, 3, 4, 5}  # no more than tasks
+    assert all(50 <= one.width <= loaded.profile.search.width_max for one in found)
+    assert min(one.peak_rate for one in found) < 1e-3 < 0.1 < max(one.peak_rate for one in found)
+
+
+def test_no_test_row_scores_a_setting():
+    prepared = Source(Files(ROOT), "sine_and_line").draw(0)
+    rows = prepared.encode(prepared.frame, "number")
+    known, other = parts(prepared, rows, 0.1)
+    train = rows.take(prepared.train_rows())
+    assert len(known) == 600 and len(known) + len(other) == len(train)
+    both = np.concatenate([known.y, other.y])
+    assert np.array_equal(np.sort(both), np.sort(train.y))
+
+
+def test_a_setting_that_diverged_is_not_the_lowest():
+    case = Case("sine_and_line", "lc", 0.1, paper=0.25, ours=0.3)
+    found = summary(case, [{"error": None}, {"error": 0.4}, {"error": 0.3}], {"6": 0.3})
+    assert (found["settings"], found["lowest"]) == (3, 0.3)
