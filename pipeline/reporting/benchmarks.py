@@ -110,6 +110,14 @@ def _added_tasks(found: Any) -> Any:
     return {"count": len(found["datasets"]), "ways": ways}
 
 
+def _random_settings(found: Any) -> Any:
+    def by_rows(case: Any) -> str:
+        errors = case["error_by_rows_a_task"].items()
+        return ", ".join(f"{error:.3f} with {rows} rows a task" for rows, error in errors)
+
+    return {"cases": [{**case, "by_rows": by_rows(case)} for case in found]}
+
+
 def _runner(found: Any) -> Any:
     measured = {
         "two workers beside one": f"{found['gain']:.2f} times as fast",
@@ -144,6 +152,7 @@ DERIVED: dict[str, Callable[[Any], Any]] = {
     "holdout": lambda found: {"cases": [*found["task_dims"], {"task_dim": "all", **found["all"]}]},
     "defaults": lambda found: {**found, "count": len(found["datasets"])},
     "added_tasks": _added_tasks,
+    "random_settings": _random_settings,
     "estimator": _estimator,
     "runner": _runner,
     "kills": _kills,

@@ -188,19 +188,14 @@ class Paper(Section):
 
         Table 4 prints the same error relative to the target's deviation, and both are rounded. If
         that narrows what Table 2's digits leave open, the middle of what is left is the error.
-        `std`: of the same rows as the paper's, with more digits than Table 1 prints.
+        `std`: the deviation with more digits than Table 1 prints, or None if it is not known.
         """
         printed = self.value("base", dataset, model)
         relative = self.value("sizes", dataset, f"{model} 1.0")
-        deviation = self.value("datasets", dataset, "std")
-        if printed is None or relative is None or deviation is None or std is None:
+        if printed is None or relative is None or std is None:
             return printed
-        if abs(std - deviation) > self.tables["datasets"].rounding("std"):
-            return printed  # other rows
-        half, half_relative = (
-            self.tables[table].rounding(column)
-            for table, column in (("base", model), ("sizes", f"{model} 1.0"))
-        )
+        half = self.tables["base"].rounding(model)
+        half_relative = self.tables["sizes"].rounding(f"{model} 1.0")
         low = max(printed - half, (relative - half_relative) * std)
         high = min(printed + half, (relative + half_relative) * std)
         return (low + high) / 2 if low < high else printed

@@ -158,7 +158,7 @@ def reproducibility_blocks(results: Results) -> dict[str, str]:
 
 def benchmarks_blocks(results: Results) -> dict[str, str]:
     """Speed and quality, as measured."""
-    networks = ("training", "members", "quality", "holdout", "lipo_samples")
+    networks = ("training", "members", "quality", "holdout", "lipo_samples", "random_settings")
     others = ("estimator", "defaults", "added_tasks", "runner")
     return {"measured": benchmarks.tables(results.files, *networks, *others)}
 

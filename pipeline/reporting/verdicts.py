@@ -74,12 +74,25 @@ def compare_all(results: Results, numbers: Numbers) -> list[Compared]:
     printed = from_paper(results.paper)
     found: dict[str, Compared] = {}
     for cell in results.paper.cells(results.settings.params.profile, editions):
-        found[cell.name] = _compare(results, numbers, printed, cell, found.get(cell.same_as))
+        std = _same_deviation(results, found.get(f"datasets/{cell.row}/std"))
+        found[cell.name] = _compare(results, numbers, printed, cell, found.get(cell.same_as), std)
     return list(found.values())
 
 
+def _same_deviation(results: Results, std: Compared | None) -> float | None:
+    """The target's deviation if the paper's is the same but for its digits: no other draw's."""
+    if std is None or std.verdict != "agrees":
+        return None
+    return std.ours if std.allowed <= results.paper.tables["datasets"].rounding("std") else None
+
+
 def _compare(
-    results: Results, numbers: Numbers, printed: Numbers, cell: PaperCell, base: Compared | None
+    results: Results,
+    numbers: Numbers,
+    printed: Numbers,
+    cell: PaperCell,
+    base: Compared | None,
+    std: float | None,
 ) -> Compared:
     # Table 6 is of no dataset.
     comparable = True if cell.table == "space" else results.comparable(cell.row)
@@ -92,9 +105,11 @@ def _compare(
         said = interval_verdict(here, there, comparable)
     else:
         said = verdict(cell, ours, comparable)
-    paper = cell.value
-    if cell.table == "base" and comparable:
-        paper = results.paper.error(cell.row, cell.column, numbers.std.get(cell.row)) or paper
+    paper, by_lme, paper_by_lme = cell.value, None, None
+    if cell.table == "base":
+        paper = results.paper.error(cell.row, cell.column, std if comparable else None) or paper
+        by_lme = _relative(ours, numbers.base.get(cell.row, {}).get("lme"))
+        paper_by_lme = _relative(paper, printed.base.get(cell.row, {}).get("lme"))
     return Compared(
         cell.name,
         cell.table,
@@ -104,7 +119,7 @@ def _compare(
         cell.same_as,
         ours,
         cell.value,
-        ours / paper if ours is not None and paper else None,
+        base.ratio if base else _relative(ours, paper),
         base.allowed / numbers.std[cell.row] if base and cell.row in numbers.std else cell.allowed,
         judged_as.reason,
         judged_as.bound,
@@ -112,7 +127,8 @@ def _compare(
         said,
         judged_as.note,
         judged_as.command,
-        *((_by_lme(n, cell) for n in (numbers, printed)) if cell.table == "base" else ()),
+        by_lme,
+        paper_by_lme,
     )
 
 
@@ -176,9 +192,7 @@ def _order(row: Mapping[str, RepeatsCell]) -> list[tuple[str, str]]:
     return [(a, b) for a in row for b in row if row[a].high + PRINTED < row[b].low - PRINTED]
 
 
-def _by_lme(numbers: Numbers, cell: PaperCell) -> float | None:
-    row = numbers.base.get(cell.row, {})
-    error, reference = row.get(cell.column), row.get("lme")
+def _relative(error: float | None, reference: float | None) -> float | None:
     return error / reference if error is not None and reference else None
 
 

@@ -168,15 +168,28 @@ def test_one_network_has_one_verdict(project):
     assert counts(list(found.values()))["worse"] == 1
 
 
-def test_an_error_printed_twice_is_known_more_exactly(project):
-    paper = Results(Files(project().root)).paper
+def test_an_error_printed_twice_is_known_more_exactly():
+    paper = load_paper(Files(ROOT))
     # Death rate: 0.011 in Table 2, and 0.10 of the deviation in Table 4.
     assert paper.error("death_rate", "lc", 0.1184) == pytest.approx((0.095 * 0.1184 + 0.0115) / 2)
     assert paper.error("schools", "lc", 12.72) == 10.203  # Table 4's two digits add nothing
     assert paper.error("death_rate", "fs", 0.1184) == 0.042  # not in Table 4
-    assert paper.error("death_rate", "lc", 0.13) == 0.011  # other rows than the paper's
-    assert paper.error("frequency", "lc", 0.356) == 0.106  # another draw: no error fits both
+    assert paper.error("death_rate", "lc", None) == 0.011
+    assert paper.error("death_rate", "lc", 0.2) == 0.011  # no error fits both
     assert paper.error("own", "lc", 1.0) is None
+
+
+def test_ratios_are_to_the_narrowed_error_where_the_deviation_is_the_papers():
+    results = Results(Files(ROOT))
+    found = {one.cell: one for one in check(results).numbers}
+    rebuilt = found["base/death_rate/lc"]
+    narrowed = results.paper.error("death_rate", "lc", found["datasets/death_rate/std"].ours)
+    assert 0.0112 < narrowed < 0.0115
+    assert rebuilt.ratio == pytest.approx(rebuilt.ours / narrowed)
+    assert rebuilt.paper_by_lme == pytest.approx(narrowed / 0.078)
+    assert found["sizes/death_rate/lc 1.0"].ratio == rebuilt.ratio
+    drawn = found["base/frequency/cs"]  # a draw has a deviation of its own
+    assert drawn.ratio == pytest.approx(drawn.ours / 0.136)
 
 
 def test_errors_relative_to_the_mixed_model_are_a_second_comparison(project):

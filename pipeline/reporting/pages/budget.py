@@ -146,7 +146,7 @@ def trainings(results: Results) -> Table | Text:
         "The same settings and seed on two budgets; what else differs is said. Errors are in the "
         "units of Table 2 (all rows) or of Table 4 (a share of them).",
         (
-            *("Network", "Budget", "Width", "Test error", "Ours / paper's", "Training error"),
+            *("Network", "Budget", "Width", "Test error", "Ours / printed", "Training error"),
             *("Epochs × batches", "Seconds"),
         ),
         [

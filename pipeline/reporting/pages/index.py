@@ -72,7 +72,7 @@ def caveat(results: Results) -> str:
     _, high = width_range(results.settings)
     wide = results.settings.params.space.width[1]
     epochs, paper_epochs = _most_epochs(results)
-    limits = ["trainings are shorter than the paper's"] if epochs < paper_epochs else []
+    limits = ["trainings have fewer epochs than the paper's"] if epochs < paper_epochs else []
     if high < wide:
         limits.append(f"hidden layers have at most {high} units instead of {wide}")
     text = f"{ran}{', and '.join(limits)}." if limits else ""
@@ -442,7 +442,8 @@ def ratios(results: Results, check: Check) -> Drawing | Text:
     return drawing.picture(
         "ratios",
         f"Our test error relative to the paper's (Table 2). The band is ±{percent(band)}, the "
-        "tolerance of most numbers. Open marks: other data, not comparable.",
+        "tolerance of most numbers beside the rounding of the paper's. Open marks: other data, not "
+        "comparable.",
         paint,
         size=(drawing.WIDE, 0.8 + 0.32 * len(datasets)),
         legend=drawing.legend_of(shown, line=""),
