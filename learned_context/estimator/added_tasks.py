@@ -4,13 +4,14 @@ With few rows simpler voices are better than with many. So the weights for added
 tasks are measured as those for known tasks are, by errors on held-out rows, but on tasks that the
 voices were not trained on, and for each number of rows. The held-out tasks are few, and networks
 are at a disadvantage there: one or two of one setting, trained on fewer tasks. So the weights
-of known tasks count, too, and intervals are halfway between what these and known tasks need.
+of known tasks count, too, unless a task has a single row: that is too far from known tasks.
+Intervals are halfway between what these and known tasks need.
 `benchmarks/added_tasks.py` measures these choices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,7 +31,7 @@ MOST_ADDED_TASKS, MOST_ADDED_ROWS = 100, 20
 HELD_OUT_TASKS = 1 / 3
 ENOUGH_TASKS = 60
 """After this many, no others are held out."""
-MEASURED = 0.75
+MEASURED, MEASURED_OF_ONE_ROW = 0.75, 1.0
 """The share of an added task's weights that held-out tasks decide; known tasks decide the rest."""
 NETWORKS = "networks"
 """All settings together: the best one represents them, and they share its weight."""
@@ -101,16 +102,24 @@ def renumbered(rows: Rows) -> Rows:
     return replace(rows, task=np.unique(rows.task, return_inverse=True)[1].astype(np.int64))
 
 
+def measured_share(rows: int) -> float:
+    """For a task that is added with this number of rows."""
+    return MEASURED_OF_ONE_ROW if rows == 1 else MEASURED
+
+
 def weights(
-    arrivals: Sequence[Arrival], known: Mapping[str, float], random: np.random.Generator
+    arrivals: Sequence[Arrival],
+    known: Mapping[str, float],
+    random: np.random.Generator,
+    share_of: Callable[[int], float] = measured_share,
 ) -> dict[int, dict[str, float]]:
     """By the number of rows; `known` are those for known tasks, of networks and mixed models."""
     found = {}
     for count, own in _by_count(arrivals).items():
         squared = np.concatenate([arrival.squared() for arrival in own], axis=1)
-        measured = recipe.weights(squared, random)
+        measured, share = recipe.weights(squared, random), share_of(count)
         found[count] = {
-            name: MEASURED * float(weight) + (1 - MEASURED) * known.get(name, 0.0)
+            name: share * float(weight) + (1 - share) * known.get(name, 0.0)
             for name, weight in zip(own[0].predicted, measured, strict=True)
         }
     return found

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from torch import Tensor
 
 from learned_context.estimator import linear
@@ -38,14 +37,6 @@ MOST_OWN = 20
 """Features that tasks have functions of, at most."""
 MOST_FEATURES = 300
 """With more, a model of curves has more to find than rows tell."""
-INTERCEPT_VARIANCE = 9.0
-"""Of the mean's intercept, in units of the target's variance: next to no prior."""
-
-
-PRIOR_TASKS = 15
-"""How many tasks it takes to outweigh that intercepts, slopes and curves are uncorrelated."""
-COVARIANCE_STEPS = 6
-"""Of expectation maximisation."""
 
 
 class Scales(NamedTuple):
@@ -66,13 +57,11 @@ PRIORS = {  # of the logarithms: centre and spread
     "mean_lengths": (np.log(2.0), 0.6),
     "own_lengths": (np.log(2.5), 0.5),
     "mean": (np.log(0.5), 0.75),
-    "intercept": (np.log(0.2), 1.0),
-    "slopes": (np.log(0.01), 1.5),
+    "intercept": linear.INTERCEPT,
+    "slopes": linear.SLOPE,
     "own": (np.log(0.02), 1.0),
-    "noise": (np.log(0.1), 1.5),
+    "noise": linear.NOISE,
 }
-BOUND = 6.0
-"""Of the logarithms, in spreads from the centre."""
 
 
 def varying(x: Floats, task: Ints, indicators: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -115,7 +104,13 @@ class Curves:
         some = torch.from_numpy(_some_rows(task.numpy(), self.rows, random))
         likelihood = _Likelihood(x[some], task[some], y[some], self.own, random)
         with one_thread(x.device):
-            self.found = self._most_likely(likelihood)
+            self.found = linear.most_likely(
+                lambda logs: likelihood(self._scales(logs)),
+                self.centre,
+                self.spread,
+                self.found,
+                self.steps,
+            )
             self.steps = LATER_STEPS
             with torch.no_grad():
                 scales = self._scales(torch.from_numpy(self.found))
@@ -126,7 +121,7 @@ class Curves:
         sums = linear.Sums(Tensors(columns, task, y), tasks, slopes)
         mean, own = (variances.numpy() for variances in likelihood.variances(scales))
         noise = float(scales.noise)
-        covariance, solved = _correlated(sums, noise, np.diag(own), np.diag(1 / mean))
+        covariance, solved = linear.correlated(sums, noise, np.diag(own), np.diag(1 / mean))
         return LinearVoice(
             noise,
             solved.theta[None],
@@ -136,28 +131,6 @@ class Curves:
             tuple(basis.to(rows.x.device) for basis in bases),
             logarithm,
         )
-
-    def _most_likely(self, likelihood: _Likelihood) -> Floats:
-        def objective(logs: Floats) -> tuple[float, Floats]:
-            leaf = torch.from_numpy(logs).requires_grad_()
-            far = (leaf - torch.from_numpy(self.centre)) / torch.from_numpy(self.spread)
-            try:
-                value = likelihood(self._scales(leaf)) + far.square().sum() / 2
-            except torch.linalg.LinAlgError:  # far from everything; the line search turns back
-                return 1e10, np.zeros_like(logs)
-            (slope,) = torch.autograd.grad(value, leaf)
-            return value.item(), slope.numpy()
-
-        low, high = (self.centre + sign * BOUND * self.spread for sign in (-1, 1))
-        found = minimize(
-            objective,
-            self.found,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=list(zip(low, high, strict=True)),
-            options={"maxiter": self.steps},
-        )
-        return np.asarray(found.x)
 
     def _scales(self, logs: Tensor) -> Scales:
         return Scales(*torch.split(torch.exp(logs), self.sizes))
@@ -195,7 +168,7 @@ class _Likelihood:
         one = scales.noise.new_ones(1)
         points = [len(points) for _, points in self.points]
         own = scales.own.expand(sum(points[1:]))
-        linear_part = [INTERCEPT_VARIANCE * one, one.expand(self.x.shape[1])]
+        linear_part = [linear.INTERCEPT_VARIANCE * one, one.expand(self.x.shape[1])]
         mean = torch.cat([*linear_part, scales.mean.expand(points[0]), own])
         return mean, torch.cat([scales.intercept, scales.slopes, own])
 
@@ -205,47 +178,23 @@ class _Likelihood:
         mean, own = (torch.sqrt(variance) for variance in self.variances(scales))
         f = torch.cat([one, self.x, *columns], 1) * mean
         z = torch.cat([one, self.x[:, self.own], *columns[1:]], 1) * own
-        zz, zf, zy = self._by_task(z, z), self._by_task(z, f), self._by_task(z, self.y[:, None])
-        # A task's functions, integrated out: Woodbury's identity in their coefficients.
-        lower = torch.linalg.cholesky(zz / scales.noise + torch.eye(z.shape[1]).to(z))
-        left = torch.linalg.solve_triangular(lower, torch.cat([zf, zy], 2), upper=False)
-        left = left / scales.noise
-        lf, ly = left[..., :-1], left[..., -1]
-        # Then the mean's.
-        matrix = f.T @ f / scales.noise - torch.einsum("tqi,tqj->ij", lf, lf)
-        matrix_lower = torch.linalg.cholesky(matrix + torch.eye(f.shape[1]).to(f))
-        vector = f.T @ self.y / scales.noise - torch.einsum("tqi,tq->i", lf, ly)
-        whitened = torch.linalg.solve_triangular(matrix_lower, vector[:, None], upper=False)
-        squared = self.y.square().sum() / scales.noise - ly.square().sum()
-        volume = _log_diagonal(lower) + _log_diagonal(matrix_lower)
-        volume = volume + len(self.y) * scales.noise.log() / 2
-        return ((squared - whitened.square().sum()) / 2 + volume).sum()
+        y = self.y[:, None]
+        moments = linear.Moments(
+            self._by_task(z, z),
+            self._by_task(z, f),
+            self._by_task(z, y)[..., 0],
+            f.T @ f,
+            f.T @ self.y,
+            self.y.square().sum(),
+            len(self.y),
+        )
+        return linear.minus_log_likelihood(moments, scales.noise[0])
 
     def _by_task(self, left: Tensor, right: Tensor) -> Tensor:
         """Sums over every task's rows of products [tasks, q, p]."""
         products = (left[:, :, None] * right[:, None]).flatten(1)
         sums = products.new_zeros(self.tasks, products.shape[1])
         return sums.index_add(0, self.task, products).unflatten(1, (left.shape[1], right.shape[1]))
-
-
-def _log_diagonal(lower: Tensor) -> Tensor:
-    return torch.diagonal(lower, dim1=-2, dim2=-1).log().sum()
-
-
-def _correlated(
-    sums: linear.Sums, noise: float, prior: Floats, ridge: Floats
-) -> tuple[Floats, linear.Solution]:
-    """The covariance of what tasks differ in, by expectation maximisation from uncorrelated.
-
-    A task that is ahead mostly grows faster, too: then one row tells of the whole curve.
-    """
-    covariance, solved = prior, linear.solve(sums, noise, prior, ridge)
-    for _ in range(COVARIANCE_STEPS):
-        spread = solved.theta.T @ solved.theta + solved.covariance.sum(axis=0)
-        spread = (spread + spread.T) / 2
-        covariance = (PRIOR_TASKS * prior + spread) / (PRIOR_TASKS + len(solved.theta))
-        solved = linear.solve(sums, noise, covariance, ridge)
-    return covariance, solved
 
 
 def _some_rows(task: Ints, rows: int, random: np.random.Generator) -> Ints:

@@ -154,6 +154,7 @@ class Fitting:
         many = rows > ENOUGH_ROWS and given["quality"] != "best"
         self.folds = 1 if self.is_paper or many else self.recipe.folds
         self.task_folds = 1 if self.is_paper else self.recipe.task_folds
+        self.varying = np.zeros(0, dtype=np.int64)
         self.curves: dict[str, Curves] = {}
         self.bar = Bar(bool(given["verbose"]))
         self.losses: list[float] = []
@@ -162,6 +163,7 @@ class Fitting:
         random = np.random.default_rng(self.seed)
         scored_rows = renumbered(thinned(rows, MOST_SCORED_ROWS, random))
         tasks = int(scored_rows.task.max()) + 1
+        self.varying = curves.varying(rows.x, rows.task, self.indicators)
         self.curves = self._curves(rows)
         parts = [
             (self._part(scored_rows.take(~held_out), tasks), scored_rows.take(held_out))
@@ -219,11 +221,10 @@ class Fitting:
         """None of them if there are too many rows, tasks or features for a fit in seconds."""
         if len(rows) > recipe.MANY_ROWS:
             return {}
-        own = curves.varying(rows.x, rows.task, self.indicators)
-        if not curves.are_small_enough(rows.x.shape[1], len(own), self.tasks):
+        if not curves.are_small_enough(rows.x.shape[1], len(self.varying), self.tasks):
             return {}
         names = [CURVES, LOG_CURVES] if Logarithm.suits(rows.y) else [CURVES]
-        settings = (rows.x.shape[1], own, self.recipe.curve_rows, self.seed)
+        settings = (rows.x.shape[1], self.varying, self.recipe.curve_rows, self.seed)
         return {name: Curves(*settings) for name in names}
 
     def _part(self, rows: Rows, tasks: int) -> Part:
@@ -282,8 +283,7 @@ class Fitting:
             return self._fitted_mixed(part, wanted)
 
     def _fitted_mixed(self, part: Part, wanted: Collection[str]) -> dict[str, Voice]:
-        numbers = np.flatnonzero(~self.indicators & np.isfinite(part.scaler.x_std))
-        slopes = {INTERCEPTS: numbers[:0], SLOPES: numbers}
+        slopes = {INTERCEPTS: self.varying[:0], SLOPES: self.varying}
         found: dict[str, Voice] = {
             name: linear.fit(part.data, part.tasks, own)
             for name, own in slopes.items()

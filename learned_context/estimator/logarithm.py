@@ -41,7 +41,7 @@ class Logarithm:
     def of(cls, y: Floats, scaler: Scaler) -> Logarithm:
         """`scaler` is that of the rows whose targets y are."""
         logs = np.log(y)
-        mean, std = float(logs.mean()), float(logs.std())
+        mean, std = float(logs.mean()), float(logs.std()) if np.ptp(logs) > 0 else 1.0
         edges = np.array([logs.min() - np.log(BEYOND), logs.max() + np.log(BEYOND)])
         low, high = ((edges - mean) / std).tolist()
         return cls(scaler.y_mean, scaler.y_std, mean, std, low, high)

@@ -28,6 +28,12 @@ def test_there_and_back() -> None:
     assert logarithm.back(z).numpy() == pytest.approx(standardised(Y).numpy())
 
 
+def test_equal_targets_have_a_logarithm() -> None:
+    logarithm = Logarithm.of(np.full(4, 3.0), SCALER)
+    found = logarithm.back(logarithm.forward(standardised(np.array([3.0]))))
+    assert found.numpy() == pytest.approx(standardised(np.array([3.0])).numpy())
+
+
 def test_the_gain_is_the_derivative() -> None:
     logarithm = Logarithm.of(Y, SCALER)
     z = torch.linspace(-1, 1, 5, dtype=torch.float64, requires_grad=True)
