@@ -451,7 +451,7 @@ class Contestant:
     cost: float = 1.0
     """Seconds a row, relative to LightGBM's; orders the queue."""
     known_splits: int = 5
-    new_splits: int = 3
+    new_splits: int = 5
     preload: tuple[str, ...] = ()
     """Modules that take seconds to import: once, and not in each cell's process."""
     most_rows: Mapping[str, int] = field(default_factory=dict)
@@ -529,7 +529,6 @@ OTHERS: Mapping[str, Contestant] = {
             (ScikitLearnNetwork,),
             cost=20,
             known_splits=3,
-            new_splits=1,
         ),
         Contestant(
             "catboost",
@@ -540,7 +539,6 @@ OTHERS: Mapping[str, Contestant] = {
             (catboost, Trees),
             cost=15,
             known_splits=3,
-            new_splits=1,
         ),
         Contestant(
             "realmlp",
@@ -551,7 +549,6 @@ OTHERS: Mapping[str, Contestant] = {
             (RealMLP,),
             cost=100,
             known_splits=1,
-            new_splits=1,
             preload=("pytabkit",),
             most_rows={"known": 19_999, "new": 2500},
         ),
@@ -564,7 +561,6 @@ OTHERS: Mapping[str, Contestant] = {
             (MixedEffectsForest,),
             cost=200,
             known_splits=1,
-            new_splits=1,
             most_rows={"known": 2000, "new": 700},
         ),
         Contestant(

@@ -65,7 +65,6 @@ OURS: Mapping[str, Contestant] = {
             (ours, LearnedContext, *LIBRARY),
             cost=20,
             preload=("learned_context.estimator",),
-            new_splits=3,
         ),
         Contestant(
             "ours-fast",
@@ -76,7 +75,6 @@ OURS: Mapping[str, Contestant] = {
             (ours_fast, LearnedContext, *LIBRARY),
             cost=4,
             preload=("learned_context.estimator",),
-            new_splits=3,
         ),
     )
 }

@@ -31,6 +31,8 @@ MOST_ADDED_TASKS, MOST_ADDED_ROWS = 100, 20
 HELD_OUT_TASKS = 1 / 3
 ENOUGH_TASKS = 60
 """After this many, no others are held out."""
+SHARPNESS = 2 * recipe.SHARPNESS
+"""Of the weights: where errors are 1% larger, their squares are 2% larger."""
 MEASURED, MEASURED_OF_ONE_ROW = 0.75, 1.0
 """The share of an added task's weights that held-out tasks decide; known tasks decide the rest."""
 NETWORKS = "networks"
@@ -53,10 +55,11 @@ class Arrival:
         predicted = {name: spread(voice, few, others) for name, voice in voices.items()}
         return cls(count, others.task.cpu().numpy(), others.y.double().cpu().numpy(), predicted)
 
-    def squared(self) -> Floats:
-        """Squared errors [V, T], summed over every task's rows: they are alike."""
-        errors = [(self.y - found.mean) ** 2 for found in self.predicted.values()]
-        return np.stack([np.bincount(self.task, own) for own in errors])
+    def of_each_task(self) -> Floats:
+        """The root mean squared error of every voice in every task [V, T]."""
+        squared = [(self.y - found.mean) ** 2 for found in self.predicted.values()]
+        sums = np.stack([np.bincount(self.task, own) for own in squared])
+        return np.asarray(np.sqrt(sums / np.bincount(self.task)))
 
     def errors(self, weights: Mapping[str, float], noise: float) -> Floats:
         """Of the voices together, in standard deviations."""
@@ -113,11 +116,15 @@ def weights(
     random: np.random.Generator,
     share_of: Callable[[int], float] = measured_share,
 ) -> dict[int, dict[str, float]]:
-    """By the number of rows; `known` are those for known tasks, of networks and mixed models."""
+    """By the number of rows; `known` are those for known tasks, of networks and mixed models.
+
+    Errors count by their root here: with squares, a few unusual tasks would decide.
+    """
     found = {}
     for count, own in _by_count(arrivals).items():
-        squared = np.concatenate([arrival.squared() for arrival in own], axis=1)
-        measured, share = recipe.weights(squared, random), share_of(count)
+        errors = np.concatenate([arrival.of_each_task() for arrival in own], axis=1)
+        measured = recipe.weights(errors, random, sharpness=SHARPNESS)
+        share = share_of(count)
         found[count] = {
             name: share * float(weight) + (1 - share) * known.get(name, 0.0)
             for name, weight in zip(own[0].predicted, measured, strict=True)

@@ -32,7 +32,7 @@ MEMBERS_OF_MANY_ROWS = 2
 FEW_ROWS = 3000
 """With more rows the number of steps grows, as their square root."""
 SHARPNESS = 6.0
-"""Weights are proportional to exp(-SHARPNESS (s / best s)^2) with s a setting's error."""
+"""Weights are proportional to exp(-SHARPNESS (s / best s)^2) with s a part's error."""
 RESAMPLES = 200
 """Of the held-out rows: the weights are a mean over them."""
 LEAST_WEIGHT = 0.05
@@ -186,17 +186,22 @@ def sgd(given: Mapping[str, Any], rows: int, tasks: int) -> PlannedTraining:
     return PlannedTraining("sgd", hyper, plan)
 
 
-def weights(squared: Floats, random: np.random.Generator, least: float = LEAST_WEIGHT) -> Floats:
-    """Of parts of an ensemble, from their squared errors on held-out rows [V, n].
+def weights(
+    errors: Floats,
+    random: np.random.Generator,
+    least: float = LEAST_WEIGHT,
+    sharpness: float = SHARPNESS,
+) -> Floats:
+    """Of parts of an ensemble, from their (squared) errors on held-out rows or tasks [V, n].
 
     By the errors' ratio to the best one's, as a mean over resampled rows: where a few rows decide
     which part is the best, the weights stay even.
     """
-    rows = squared.shape[1]
+    rows = errors.shape[1]
     drawn = random.multinomial(rows, np.full(rows, 1 / rows), size=RESAMPLES)
-    means = drawn @ squared.T / rows
+    means = drawn @ errors.T / rows
     best = np.maximum(means.min(axis=1, keepdims=True), 1e-300)
-    found = np.exp(-SHARPNESS * (np.minimum(means / best, 1e3) - 1))
+    found = np.exp(-sharpness * (np.minimum(means / best, 1e3) - 1))
     weights_ = (found / found.sum(axis=1, keepdims=True)).mean(axis=0)
     weights_[weights_ < least] = 0
     return np.asarray(weights_ / weights_.sum())

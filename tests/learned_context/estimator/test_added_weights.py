@@ -47,6 +47,20 @@ def test_tasks_are_resampled_and_not_rows() -> None:
     assert found[NETWORKS] == pytest.approx(without, abs=0.1)
 
 
+def test_an_unusual_task_does_not_outweigh_all_others() -> None:
+    """Networks are better by a tenth in nine tasks, and worse in one, where errors are tenfold."""
+    task = np.repeat(np.arange(10), 3)
+    networks, slopes = np.where(task == 0, 10.5, 0.9), np.where(task == 0, 10.0, 1.0)
+    predicted = {
+        NETWORKS: Spread(networks, np.zeros(30)),
+        "slopes": Spread(slopes, np.zeros(30)),
+    }
+    one = Arrival(1, task, np.zeros(30), predicted)
+    assert one.of_each_task() == pytest.approx(np.stack([networks[::3], slopes[::3]]))
+    found = added_tasks.weights([one], {}, np.random.default_rng(0))[1]
+    assert found[NETWORKS] > 0.5  # with squares it is below
+
+
 def test_networks_share_their_weight_as_for_known_tasks() -> None:
     known = {"light": 0.6, "strong": 0.2, "slopes": 0.2}
     together = added_tasks.together(known, ["light", "strong"])
