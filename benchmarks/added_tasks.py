@@ -28,7 +28,7 @@ from benchmarks.arena.datasets import DATASETS, load
 from benchmarks.shared import ROOT, options
 from learned_context.columns import Columns
 from learned_context.errors import UserError
-from learned_context.estimator import LearnedContextRegressor, added_tasks
+from learned_context.estimator import LearnedContextRegressor, added_tasks, recipe
 from learned_context.estimator.calibration import nearest
 from learned_context.estimator.fitting import Fitting
 from learned_context.estimator.model import Spread
@@ -62,6 +62,12 @@ SMALL = (
     "mlmRev/Exam",
     "plm/LaborSupply",
     "wooldridge/airfare",
+    "nlme/Wafer",
+    "nlme/bdf",
+    "geepack/dietox",
+    "plm/RiceFarms",
+    "mlmRev/ScotsSec",
+    "mlmRev/egsingle",
 )
 REFERENCE, CHOSEN = "weights of known tasks", "the estimator's weights"
 Weights = dict[str, float]
@@ -167,6 +173,9 @@ def _others(
     half = {name: weight / 2 for name, weight in alone.items()}
     yield "networks and curves even", half | {CURVES: 0.5}
     together = added_tasks.together(known, networks)
+    squares = _by_squares(fitting, together)
+    own = squares[nearest(squares, count)] if squares else together
+    yield f"{CHOSEN}, by squares", added_tasks.apart(own, known, networks)
     for how, share_of, without in (
         ("by held-out tasks", _always(1.0), ()),
         ("three quarters by held-out tasks", _always(0.75), ()),
@@ -182,6 +191,21 @@ def _others(
         found = added_tasks.weights(arrivals, left, random, share_of)
         own = found[nearest(found, count)] if found else left
         yield how, added_tasks.apart(own, known, networks)
+
+
+def _by_squares(fitting: RecordingFitting, known: Weights) -> dict[int, Weights]:
+    """The estimator's weights, if errors of held-out tasks counted by their squares."""
+    found = {}
+    for count in {arrival.count: None for arrival in fitting.arrivals}:
+        arrivals = [arrival for arrival in fitting.arrivals if arrival.count == count]
+        squared = np.concatenate([arrival.of_each_task() ** 2 for arrival in arrivals], axis=1)
+        measured = recipe.weights(squared, np.random.default_rng([fitting.seed, 4]))
+        share, names = added_tasks.measured_share(count), list(arrivals[0].predicted)
+        found[count] = {
+            name: share * float(weight) + (1 - share) * known.get(name, 0.0)
+            for name, weight in zip(names, measured, strict=True)
+        }
+    return found
 
 
 def _always(share: float) -> Callable[[int], float]:

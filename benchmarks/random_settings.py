@@ -1,9 +1,10 @@
 """Is the paper's error on few rows within reach of any setting?
 
 For a cell of Table 4, settings are drawn at random from the box of Table 6 and trained as the study
-trains, on the same few rows. They are scored on the training rows that the fraction leaves out,
-which are many: no search could choose so well. Test rows are not used. A search that finds the best
-of all these settings would still have about the lowest error printed here.
+trains, on the same few rows: some with the widths that the profile allows, some with all of the
+paper's. They are scored on the training rows that the fraction leaves out, which are many: no
+search could choose so well. Test rows are not used. A search that finds the best of all these
+settings would still have about the lowest error printed here.
 
 The settings of the study are then trained on more rows of every task: how many would the paper's
 error take?
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -42,8 +44,11 @@ SEEDS = 3
 """Trainings for each number of rows."""
 
 
-def box_of(params: settings.Settings, model: str, tasks: int) -> Box:
-    space = {**dict(params.params.space), "width": width_range(params)}
+def box_of(
+    params: settings.Settings, model: str, tasks: int, width: tuple[int, int] | None = None
+) -> Box:
+    """Table 6, with the profile's widths or others."""
+    space = {**dict(params.params.space), "width": width or width_range(params)}
     return table_6(model, tasks, **space)
 
 
@@ -69,25 +74,25 @@ def parts(prepared: Prepared, rows: Rows, fraction: float) -> tuple[Rows, Rows]:
     return rows.take(few), rows.take(np.setdiff1d(prepared.train_rows(), few))
 
 
-def summary(case: Case, tried: list[dict[str, Any]], by_rows: dict[str, float]) -> dict[str, Any]:
+def summary(tried: list[dict[str, Any]]) -> dict[str, Any]:
     errors = sorted(one["error"] for one in tried if one["error"] is not None)
     return {
-        "name": case.name,
-        **asdict(case),
         "settings": len(tried),
         "lowest": errors[0],
         "quantiles": {str(q): float(np.quantile(errors, q)) for q in QUANTILES},
-        "error_by_rows_a_task": by_rows,
         "tried": tried,
     }
 
 
-def measure(files: Files, case: Case, count: int, known: dict[str, Any]) -> dict[str, Any]:
-    """`known`: what an earlier run found, kept if the study still trains as it did then."""
+def measure(
+    files: Files, case: Case, counts: tuple[int, int], known: dict[str, Any]
+) -> dict[str, Any]:
+    """`counts` are of settings with the profile's and with the paper's widths; `known` is what an
+    earlier run found, kept if the study still trains as it did then."""
     loaded, prepared = settings.load(files), Prepared.read(files, case.dataset)
     rows = prepared.encode(prepared.frame, loaded.params.categories)
     tasks, made = len(prepared.tasks), study_setting(files, case.dataset, case.model, case.fraction)
-    box, random = box_of(loaded, case.model, tasks), np.random.default_rng(0)
+    setting = json.loads(json.dumps(asdict(made)))
 
     def relative_error(
         fraction: float, hyper: Hyperparameters, plan: Plan, seed: int
@@ -96,16 +101,23 @@ def measure(files: Files, case: Case, count: int, known: dict[str, Any]) -> dict
         found = error(divided, tasks, case.model, hyper, plan, seed)
         return None if found is None else found / prepared.info.std
 
-    setting = json.loads(json.dumps(asdict(made)))
-    earlier = known["tried"] if known.get("setting") == setting else []
-    tried = []
-    for number in range(count):
-        hyper = drawn(box, random)
-        one = earlier[number] if number < len(earlier) else {}
-        if {**asdict(hyper), "error": one.get("error")} != one:
-            found = relative_error(case.fraction, hyper, made.plan, made.seed)
-            one = {**asdict(hyper), "error": found}
-        tried.append(one)
+    def tried(count: int, box: Box, earlier: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        random = np.random.default_rng(0)
+        for number in range(count):
+            hyper = drawn(box, random)
+            one = earlier[number] if number < len(earlier) else {}
+            if {**asdict(hyper), "error": one.get("error")} != one:
+                found = relative_error(case.fraction, hyper, made.plan, made.seed)
+                one = {**asdict(hyper), "error": found}
+            yield one
+
+    if known.get("setting") != setting:
+        known = {}
+    few, many = counts
+    own_widths = box_of(loaded, case.model, tasks)
+    every_width = box_of(loaded, case.model, tasks, loaded.params.space.width)
+    found = summary(list(tried(few, own_widths, known.get("tried", []))))
+    wide = summary(list(tried(many, every_width, known.get("wide", {}).get("tried", []))))
     by_rows = {}
     for times in MORE_ROWS:
         share = times * case.fraction
@@ -113,14 +125,22 @@ def measure(files: Files, case: Case, count: int, known: dict[str, Any]) -> dict
         plan = Plan(**final_plan(loaded, kept))
         errors = [relative_error(share, made.hyper, plan, made.seed + n) for n in range(SEEDS)]
         by_rows[f"{kept / tasks:.3g}"] = float(np.mean([one for one in errors if one is not None]))
-    return {**summary(case, tried, by_rows), "setting": setting}
+    return {
+        "name": case.name,
+        **asdict(case),
+        "setting": setting,
+        "error_by_rows_a_task": by_rows,
+        **found,
+        "wide": wide,
+    }
 
 
 def main() -> None:
     parser = options(__doc__, "random_settings.json")
     parser.add_argument("--project", type=Path, default=Path(), help="where tables and results are")
     parser.add_argument("--only", nargs="*", help="names of cases, as paper_budget.py --list has")
-    parser.add_argument("--settings", type=int, default=100, help="drawn for each case")
+    parser.add_argument("--settings", type=int, default=100, help="with the profile's widths")
+    parser.add_argument("--wide", type=int, default=30, help="settings with the paper's widths")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     files = Files(arguments.project.resolve())
@@ -129,12 +149,14 @@ def main() -> None:
         if case.fraction == 1.0 or (arguments.only and case.name not in arguments.only):
             continue
         known = found.get(case.name, {})
-        found[case.name] = one = measure(files, case, arguments.settings, known)
+        found[case.name] = one = measure(files, case, (arguments.settings, arguments.wide), known)
         write_json(arguments.output, list(found.values()))
         by_rows = ", ".join(f"{e:.4f} with {n}" for n, e in one["error_by_rows_a_task"].items())
         print(
             f"{case.name}: lowest of {one['settings']} settings {one['lowest']:.4f}, median "
-            f"{one['quantiles']['0.5']:.4f}; the study's settings by rows a task: {by_rows}; "
+            f"{one['quantiles']['0.5']:.4f}; with the paper's widths lowest of "
+            f"{one['wide']['settings']} {one['wide']['lowest']:.4f}; "
+            f"the study's settings by rows a task: {by_rows}; "
             f"the paper's test error {case.paper:g}, ours {case.ours:.4f}",
             flush=True,
         )

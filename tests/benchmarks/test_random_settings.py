@@ -3,7 +3,6 @@
 import numpy as np
 
 from benchmarks.draws import Source
-from benchmarks.paper_budget import Case
 from benchmarks.random_settings import box_of, drawn, parts, summary
 from pipeline import settings
 from pipeline.files import Files
@@ -17,6 +16,8 @@ def test_settings_are_of_table_6_within_the_profiles_width():
     assert {one.task_dim for one in found} == {1, 2, 3, 4, 5}  # no more than tasks
     assert all(50 <= one.width <= loaded.profile.search.width_max for one in found)
     assert min(one.peak_rate for one in found) < 1e-3 < 0.1 < max(one.peak_rate for one in found)
+    wide = [drawn(box_of(loaded, "lc", 5, (50, 500)), random).width for _ in range(50)]
+    assert 50 <= min(wide) < 100 and 400 < max(wide) <= 500
 
 
 def test_no_test_row_scores_a_setting():
@@ -30,6 +31,5 @@ def test_no_test_row_scores_a_setting():
 
 
 def test_a_setting_that_diverged_is_not_the_lowest():
-    case = Case("sine_and_line", "lc", 0.1, paper=0.25, ours=0.3)
-    found = summary(case, [{"error": None}, {"error": 0.4}, {"error": 0.3}], {"6": 0.3})
+    found = summary([{"error": None}, {"error": 0.4}, {"error": 0.3}])
     assert (found["settings"], found["lowest"]) == (3, 0.3)
