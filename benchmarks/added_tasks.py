@@ -1,10 +1,11 @@
 """Why added tasks have weights and a prior of their own: measured on tasks held out again.
 
-The datasets are small ones of the arena, and only the fitted tasks of its first two splits are
-used: a third of them is held out with another seed, added with 1, 2, 5 and 10 rows, and its other
-rows are predicted. The arena's own new tasks are never read. From one fit follow the errors of the
-voices alone and of several weights, relative to those of the weights for known tasks, as geometric
-means over datasets and splits.
+The datasets are those of the arena that are not the pipeline's, and only the fitted tasks of its
+first two splits are used: a third of them is held out with another seed, added with 1, 2, 5 and 10
+rows, and its other rows are predicted. The split's new tasks are not read, but another split of the
+arena may have some of the fitted tasks as new ones. From one fit follow the errors of the voices
+alone and of several weights, relative to those of the weights for known tasks, as geometric means
+over datasets and splits.
 """
 
 from __future__ import annotations
@@ -43,32 +44,7 @@ FIRST_INNER_SPLIT = 100
 """The arena's own splits are 0 to 4."""
 SPLITS = (0, 1)
 LEVEL = 0.9
-SMALL = (
-    "nlme/BodyWeight",
-    "nlme/Remifentanil",
-    "datasets/ChickWeight",
-    "nlme/Orthodont",
-    "nlme/Glucose2",
-    "nlme/Soybean",
-    "nlme/Ovary",
-    "nlme/Spruce",
-    "nlme/Milk",
-    "plm/Crime",
-    "plm/EmplUK",
-    "HLMdiag/radon",
-    "HLMdiag/autism",
-    "Ecdat/Cigar",
-    "gapminder/gapminder",
-    "mlmRev/Exam",
-    "plm/LaborSupply",
-    "wooldridge/airfare",
-    "nlme/Wafer",
-    "nlme/bdf",
-    "geepack/dietox",
-    "plm/RiceFarms",
-    "mlmRev/ScotsSec",
-    "mlmRev/egsingle",
-)
+SMALL = tuple(name for name, dataset in DATASETS.items() if dataset.source != "pipeline")
 REFERENCE, CHOSEN = "weights of known tasks", "the estimator's weights"
 Weights = dict[str, float]
 
@@ -194,16 +170,15 @@ def _others(
 
 
 def _by_squares(fitting: RecordingFitting, known: Weights) -> dict[int, Weights]:
-    """The estimator's weights, if errors of held-out tasks counted by their squares."""
+    """The estimator's weights, if held-out tasks counted by their squared errors."""
     found = {}
-    for count in {arrival.count: None for arrival in fitting.arrivals}:
-        arrivals = [arrival for arrival in fitting.arrivals if arrival.count == count]
+    for count, arrivals in added_tasks._by_count(fitting.arrivals).items():
         squared = np.concatenate([arrival.of_each_task() ** 2 for arrival in arrivals], axis=1)
         measured = recipe.weights(squared, np.random.default_rng([fitting.seed, 4]))
-        share, names = added_tasks.measured_share(count), list(arrivals[0].predicted)
+        share = added_tasks.measured_share(count)
         found[count] = {
             name: share * float(weight) + (1 - share) * known.get(name, 0.0)
-            for name, weight in zip(names, measured, strict=True)
+            for name, weight in zip(arrivals[0].predicted, measured, strict=True)
         }
     return found
 

@@ -87,9 +87,8 @@ def measure(name: str) -> dict[str, Any]:
     networks = np.array([part not in MIXED for part in names])
 
     def average(errors: np.ndarray, used: np.ndarray, sharpness: float) -> float:
-        before, recipe.SHARPNESS = recipe.SHARPNESS, sharpness
-        weights = recipe.weights(errors[used], np.random.default_rng(0))
-        recipe.SHARPNESS = before
+        random = np.random.default_rng(0)
+        weights = recipe.weights(errors[used], random, sharpness=sharpness)
         each = np.stack([predicted[part] for part in names])[used]
         return rmse(y, weights @ each)
 

@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.paper_budget import Case, cases, read_cases, study_setting
 from benchmarks.shared import options
 from learned_context import metrics
+from learned_context.errors import UserError
 from learned_context.rows import Rows
 from learned_context.search.space import Box, table_6
 from learned_context.training.plan import Hyperparameters
@@ -75,20 +76,22 @@ def parts(prepared: Prepared, rows: Rows, fraction: float) -> tuple[Rows, Rows]:
 
 
 def summary(tried: list[dict[str, Any]]) -> dict[str, Any]:
-    errors = sorted(one["error"] for one in tried if one["error"] is not None)
+    errors = [one["error"] for one in tried if one["error"] is not None]
+    if not errors:
+        raise UserError("no setting could be trained: draw more of them, --settings and --wide")
     return {
         "settings": len(tried),
-        "lowest": errors[0],
+        "lowest": min(errors),
         "quantiles": {str(q): float(np.quantile(errors, q)) for q in QUANTILES},
         "tried": tried,
     }
 
 
 def measure(
-    files: Files, case: Case, counts: tuple[int, int], known: dict[str, Any]
+    files: Files, case: Case, narrow: int, wide: int, known: dict[str, Any]
 ) -> dict[str, Any]:
-    """`counts` are of settings with the profile's and with the paper's widths; `known` is what an
-    earlier run found, kept if the study still trains as it did then."""
+    """The numbers are of settings with the profile's widths and with the paper's; `known` is what
+    an earlier run found, kept if the study still trains as it did then."""
     loaded, prepared = settings.load(files), Prepared.read(files, case.dataset)
     rows = prepared.encode(prepared.frame, loaded.params.categories)
     tasks, made = len(prepared.tasks), study_setting(files, case.dataset, case.model, case.fraction)
@@ -113,11 +116,10 @@ def measure(
 
     if known.get("setting") != setting:
         known = {}
-    few, many = counts
     own_widths = box_of(loaded, case.model, tasks)
     every_width = box_of(loaded, case.model, tasks, loaded.params.space.width)
-    found = summary(list(tried(few, own_widths, known.get("tried", []))))
-    wide = summary(list(tried(many, every_width, known.get("wide", {}).get("tried", []))))
+    found = summary(list(tried(narrow, own_widths, known.get("tried", []))))
+    wider = summary(list(tried(wide, every_width, known.get("wide", {}).get("tried", []))))
     by_rows = {}
     for times in MORE_ROWS:
         share = times * case.fraction
@@ -131,7 +133,7 @@ def measure(
         "setting": setting,
         "error_by_rows_a_task": by_rows,
         **found,
-        "wide": wide,
+        "wide": wider,
     }
 
 
@@ -149,7 +151,8 @@ def main() -> None:
         if case.fraction == 1.0 or (arguments.only and case.name not in arguments.only):
             continue
         known = found.get(case.name, {})
-        found[case.name] = one = measure(files, case, (arguments.settings, arguments.wide), known)
+        numbers = arguments.settings, arguments.wide
+        found[case.name] = one = measure(files, case, *numbers, known)
         write_json(arguments.output, list(found.values()))
         by_rows = ", ".join(f"{e:.4f} with {n}" for n, e in one["error_by_rows_a_task"].items())
         print(

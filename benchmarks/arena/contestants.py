@@ -22,6 +22,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
+from benchmarks.arena.tracks import SPLITS
+
 LEVEL = 0.9
 """Of prediction intervals."""
 HALF_WIDTH = float(norm.ppf(0.5 + LEVEL / 2))
@@ -450,8 +452,8 @@ class Contestant:
     """Functions, classes, files and folders whose source is part of a cell's key."""
     cost: float = 1.0
     """Seconds a row, relative to LightGBM's; orders the queue."""
-    known_splits: int = 5
-    new_splits: int = 5
+    known_splits: int = SPLITS
+    new_splits: int = SPLITS
     preload: tuple[str, ...] = ()
     """Modules that take seconds to import: once, and not in each cell's process."""
     most_rows: Mapping[str, int] = field(default_factory=dict)

@@ -1,10 +1,10 @@
 """From cells to the leaderboard: errors relative to the best, ranks, duels and targets.
 
 A dataset's error is the geometric mean over the splits. Contestants have different numbers of
-splits, and some splits are harder than others, so log RMSE is fitted as contestant plus split
-(least squares over all contestants of the dataset); with all splits at hand that is the mean
-itself. Duels use the splits that both have. A contestant that fails on one split has failed on
-the dataset and is last there.
+splits of known tasks, and some splits are harder than others, so log RMSE is fitted as contestant
+plus split (least squares over all contestants of the dataset); with all splits at hand that is the
+mean itself. Duels use the splits that both have. A contestant that fails on one split has failed
+on the dataset and is last there.
 """
 
 from __future__ import annotations

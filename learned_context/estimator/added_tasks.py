@@ -1,10 +1,10 @@
 """What tasks that were held out whole say of added ones: the weights of voices, and intervals.
 
-With few rows simpler voices are better than with many. So the weights for added
-tasks are measured as those for known tasks are, by errors on held-out rows, but on tasks that the
-voices were not trained on, and for each number of rows. The held-out tasks are few, and networks
-are at a disadvantage there: one or two of one setting, trained on fewer tasks. So the weights
-of known tasks count, too, unless a task has a single row: that is too far from known tasks.
+With few rows simpler voices are better than with many. So the weights for added tasks are measured
+as those for known tasks are, by errors on held-out rows, but task by task, on tasks that the voices
+were not trained on, and for each number of rows. The held-out tasks are few, and networks are at a
+disadvantage there: one or two of one setting, trained on fewer tasks. So the weights of known tasks
+count, too, unless a task has a single row: that is too far from known tasks.
 Intervals are halfway between what these and known tasks need.
 `benchmarks/added_tasks.py` measures these choices.
 """
@@ -32,7 +32,7 @@ HELD_OUT_TASKS = 1 / 3
 ENOUGH_TASKS = 60
 """After this many, no others are held out."""
 SHARPNESS = 2 * recipe.SHARPNESS
-"""Of the weights: where errors are 1% larger, their squares are 2% larger."""
+"""Twice that of squared errors: an error that is 1% larger is 2% larger squared."""
 MEASURED, MEASURED_OF_ONE_ROW = 0.75, 1.0
 """The share of an added task's weights that held-out tasks decide; known tasks decide the rest."""
 NETWORKS = "networks"
@@ -118,7 +118,7 @@ def weights(
 ) -> dict[int, dict[str, float]]:
     """By the number of rows; `known` are those for known tasks, of networks and mixed models.
 
-    Errors count by their root here: with squares, a few unusual tasks would decide.
+    A task counts by its root mean squared error: with squares, a few unusual tasks would decide.
     """
     found = {}
     for count, own in _by_count(arrivals).items():

@@ -194,8 +194,8 @@ def weights(
 ) -> Floats:
     """Of parts of an ensemble, from their (squared) errors on held-out rows or tasks [V, n].
 
-    By the errors' ratio to the best one's, as a mean over resampled rows: where a few rows decide
-    which part is the best, the weights stay even.
+    By the errors' ratio to the best one's, as a mean over resampled rows or tasks: where a few of
+    them decide which part is the best, the weights stay even.
     """
     rows = errors.shape[1]
     drawn = random.multinomial(rows, np.full(rows, 1 / rows), size=RESAMPLES)

@@ -9,14 +9,15 @@ from pipeline.files import Files
 from tests.conftest import ROOT
 
 
-def test_settings_are_of_table_6_within_the_profiles_width():
+def test_settings_are_of_table_6_within_the_profiles_width_or_the_papers():
     loaded = settings.load(Files(ROOT))
     random = np.random.default_rng(0)
     found = [drawn(box_of(loaded, "lc", 5), random) for _ in range(50)]
     assert {one.task_dim for one in found} == {1, 2, 3, 4, 5}  # no more than tasks
     assert all(50 <= one.width <= loaded.profile.search.width_max for one in found)
     assert min(one.peak_rate for one in found) < 1e-3 < 0.1 < max(one.peak_rate for one in found)
-    wide = [drawn(box_of(loaded, "lc", 5, (50, 500)), random).width for _ in range(50)]
+    every_width = box_of(loaded, "lc", 5, loaded.params.space.width)
+    wide = [drawn(every_width, random).width for _ in range(50)]
     assert 50 <= min(wide) < 100 and 400 < max(wide) <= 500
 
 
