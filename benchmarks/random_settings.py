@@ -142,7 +142,7 @@ def main() -> None:
     parser.add_argument("--project", type=Path, default=Path(), help="where tables and results are")
     parser.add_argument("--only", nargs="*", help="names of cases, as paper_budget.py --list has")
     parser.add_argument("--settings", type=int, default=100, help="with the profile's widths")
-    parser.add_argument("--wide", type=int, default=30, help="settings with the paper's widths")
+    parser.add_argument("--wide", type=int, default=12, help="settings with the paper's widths")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     files = Files(arguments.project.resolve())
