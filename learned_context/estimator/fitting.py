@@ -51,8 +51,6 @@ HOPELESS_WEIGHT = 0.01
 """Settings with less after the first fold are not tried on the next."""
 FIRST_FOLD, FIRST_TASK_FOLD = 10, 20
 """The numbers of the first fold's stage, of rows and of tasks, from which seeds are drawn."""
-LEAST_NOISE = 1e-8
-"""In units of the target's variance: a constant target has no noise at all."""
 FEWEST_TASKS = 4
 """To hold out some of them whole."""
 MOST_SCORED_ROWS = 40_000
@@ -111,7 +109,7 @@ class Fold:
     squared: dict[str, Floats]
     """Squared errors of the members' mean, standardised."""
     noises: dict[str, float]
-    """Of one member."""
+    """Of one network; mixed models know their own noise, by its likelihood."""
 
     @classmethod
     def of(cls, known: Part, new: Rows, voices: dict[str, Voice]) -> Fold:
@@ -122,10 +120,8 @@ class Fold:
             alone = Ensemble.alone(voice, task_fit.certain(voice.population))
             each = torch.from_numpy(alone.members(data.x, new.task))
             squared[name] = ((each.mean(0) - y) ** 2).numpy()
-            # Worse than the mean, as when the held-out rows are far away, is no noise.
-            most = float(voice.target(known.data.y.double()).var())
-            error = float((voice.target(each) - voice.target(y)).square().mean())
-            noises[name] = max(min(error, most), LEAST_NOISE)
+            if isinstance(voice, NetworkVoice):
+                noises[name] = task_fit.noise(voice, known.data, data)
         return cls(known, new, voices, squared, noises)
 
 
@@ -414,10 +410,11 @@ def choose_folds(task: Ints, count: int, random: np.random.Generator) -> list[ND
 
 
 def _pooled(folds: Sequence[Fold]) -> tuple[dict[str, Floats], dict[str, float]]:
-    """Squared errors and noises of what took part in every fold."""
+    """Squared errors, and noises of networks, of what took part in every fold."""
     names = [name for name in folds[0].voices if all(name in fold.voices for fold in folds)]
     squared = {name: np.concatenate([fold.squared[name] for fold in folds]) for name in names}
-    noises = {name: float(np.mean([fold.noises[name] for fold in folds])) for name in names}
+    networks = [name for name in names if name in folds[0].noises]
+    noises = {name: float(np.mean([fold.noises[name] for fold in folds])) for name in networks}
     return squared, noises
 
 

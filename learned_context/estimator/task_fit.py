@@ -15,6 +15,7 @@ import torch
 from scipy.stats import norm, qmc
 from torch import Tensor
 
+from learned_context.estimator.calibration import LEAST_NOISE, noise_of
 from learned_context.estimator.voices import Voice
 from learned_context.new_tasks import gauss_newton, laplace
 from learned_context.new_tasks.gauss_newton import Effort
@@ -29,6 +30,8 @@ BLOCK_ROWS = 32768
 """Rows of the tasks that descend together."""
 FORGOTTEN = 1e-3
 """Modes with less weight are dropped."""
+NOISE_STEPS = 4
+"""Of the search for the noise: less noise leaves less uncertain of the tasks, and so more noise."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,33 @@ def widened(voice: Voice, rows: Tensors) -> Voice:
     if not voice.adapts or voice.population.shape[1] < 2:
         return voice
     return voice.with_wider_prior(_precisions(voice, rows))
+
+
+def noise(voice: Voice, known: Tensors, new: Tensors) -> float:
+    """Of one member: errors in other rows of the fitted tasks, less what is uncertain of these.
+
+    `known` are the rows of the fit. With few rows a task, most of an error may be the task's own
+    parameters; if all of it were noise, new tasks would be drawn too far to the mean one.
+    """
+    task = new.task.cpu().numpy()
+    theta = torch.from_numpy(voice.population[:, task]).to(new.x)
+    with one_thread(new.x.device), torch.no_grad():
+        rows = voice.rows(new.x)
+        errors = (voice.target(new.y) - voice.value(rows, theta)).double().cpu().numpy()
+    # Worse than the mean, as when the held-out rows are far away, is no noise.
+    most = float(voice.target(known.y.double()).var())
+    found = max(min(float(np.mean(errors**2)), most), LEAST_NOISE)
+    if not voice.adapts or voice.population.shape[1] < 2:
+        return found
+    with one_thread(new.x.device):
+        slope = voice.value_and_slope(rows, theta)[1].double().cpu().numpy()
+    prior = np.stack([own.precision for own in voice.priors()])[:, None]
+    of_rows = (_precisions(voice, known) - prior) * voice.noise
+    for _ in range(NOISE_STEPS):
+        covariance = inverse(of_rows / found + prior)[:, task]
+        uncertain = np.einsum("kni,knij,knj->kn", slope, covariance, slope, optimize=True)
+        found = max(min(noise_of(errors, uncertain), most), LEAST_NOISE)
+    return found
 
 
 def _precisions(voice: Voice, rows: Tensors) -> Floats:
