@@ -7,7 +7,8 @@ search could choose so well. Test rows are not used. A search that finds the bes
 settings would still have about the lowest error printed here.
 
 The settings of the study are then trained on more rows of every task: how many would the paper's
-error take?
+error take? And the estimator's defaults, which average several networks and Gaussian processes, are
+fitted to the few rows: what do these tell at all?
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from benchmarks.paper_budget import Case, cases, read_cases, study_setting
 from benchmarks.shared import options
 from learned_context import metrics
 from learned_context.errors import UserError
+from learned_context.estimator import LearnedContextRegressor
 from learned_context.rows import Rows
 from learned_context.search.space import Box, table_6
 from learned_context.training.plan import Hyperparameters
@@ -73,6 +75,18 @@ def parts(prepared: Prepared, rows: Rows, fraction: float) -> tuple[Rows, Rows]:
     """A fraction of the training rows, and those that it leaves out."""
     few = prepared.train_rows(fraction)
     return rows.take(few), rows.take(np.setdiff1d(prepared.train_rows(), few))
+
+
+def estimator_error(prepared: Prepared, fraction: float) -> float:
+    """Of the library's estimator with its defaults, on the rows that the fraction leaves out."""
+    few = prepared.train_rows(fraction)
+    other = np.setdiff1d(prepared.train_rows(), few)
+    known, left = prepared.frame.iloc[few], prepared.frame.iloc[other]
+    model = LearnedContextRegressor(random_state=0, device="cpu")
+    model.fit(known[prepared.features], known["target"], task=known["task"])
+    return metrics.rmse(
+        left["target"].to_numpy(), model.predict(left[prepared.features], task=left["task"])
+    )
 
 
 def summary(tried: list[dict[str, Any]]) -> dict[str, Any]:
@@ -131,6 +145,7 @@ def measure(
         "name": case.name,
         **asdict(case),
         "setting": setting,
+        "estimator": estimator_error(prepared, case.fraction) / prepared.info.std,
         "error_by_rows_a_task": by_rows,
         **found,
         "wide": wider,
@@ -159,6 +174,7 @@ def main() -> None:
             f"{case.name}: lowest of {one['settings']} settings {one['lowest']:.4f}, median "
             f"{one['quantiles']['0.5']:.4f}; with the paper's widths lowest of "
             f"{one['wide']['settings']} {one['wide']['lowest']:.4f}; "
+            f"the estimator {one['estimator']:.4f}; "
             f"the study's settings by rows a task: {by_rows}; "
             f"the paper's test error {case.paper:g}, ours {case.ours:.4f}",
             flush=True,
