@@ -5,7 +5,7 @@ as those for known tasks are, by errors on held-out rows, but task by task, on t
 were not trained on, and for each number of rows. The held-out tasks are few, and networks are at a
 disadvantage there: one or two of one setting, trained on fewer tasks. So the weights of known tasks
 count, too, unless a task has a single row: that is too far from known tasks.
-Intervals are halfway between what these and known tasks need.
+Intervals are about halfway between what these and known tasks need.
 `benchmarks/added_tasks.py` measures these choices.
 """
 
@@ -141,12 +141,12 @@ def quantiles(
 
     Held-out tasks mostly have too large errors, as fewer tasks were known, and a few unusual tasks
     decide. Errors of known tasks are many, and of the whole ensemble, but mostly too small for
-    new ones. Halfway between them, intervals of new tasks were closest to their level.
+    new ones. About halfway between them, intervals of new tasks were closest to their level.
     """
     found = {}
     for count, own in _by_count(arrivals).items():
         errors = [arrival.errors(weights_[count], calibration.noise) for arrival in own]
-        found[count] = Quantiles.of(np.concatenate(errors)).halfway(calibration.known)
+        found[count] = Quantiles.of(np.concatenate(errors)).towards(calibration.known)
     return found
 
 

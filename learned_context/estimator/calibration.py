@@ -1,15 +1,15 @@
 """How wide intervals must be: measured on rows that were held out.
 
 A prediction's variance is the noise plus what the members and the Laplace approximation leave
-uncertain. Held-out rows say how many such standard deviations their errors are: the noise is
-chosen to make them one on average, and the quantiles of their sizes give the intervals. Added
-tasks have quantiles of their own: halfway between these and those of tasks that were held out whole
-and added with few rows.
+uncertain. Held-out rows say how many such standard deviations their errors are: the quantiles of
+these sizes give the intervals. Added tasks have quantiles of their own: about halfway between these
+and those of tasks that were held out whole and added with few rows. Nothing is held out that would
+say how far tasks without any row are from their prediction: there the quantiles are the normal ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,13 @@ LEAST_NOISE = 1e-8
 """In units of the target's variance: a constant target has no noise at all."""
 FEWEST = 20
 """With fewer held-out rows the errors are taken as normal."""
+LEAST_SIZE = 1e-3
+"""Of quantiles, relative to the normal ones: a constant target leaves no errors."""
+LEAST_SHARE = 0.7
+"""Of the quantiles of held-out tasks, for added ones: where there is hardly any noise, a task with
+one row is much less certain than fitted tasks."""
+FITTED, UNKNOWN = 0, -1
+"""In place of the number of rows that a task was added with."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +59,14 @@ class Quantiles:
         edge = np.flatnonzero(inside)[-1]
         quantiles = norm.ppf((1 + LEVELS) / 2)
         found[~inside] = found[edge] * quantiles[~inside] / quantiles[edge]
-        return cls(scale, np.maximum(found, 1e-3 * quantiles))
+        return cls(max(scale, LEAST_SIZE), np.maximum(found, LEAST_SIZE * quantiles))
 
-    def halfway(self, other: Quantiles) -> Quantiles:
-        """Their geometric mean."""
+    def towards(self, other: Quantiles) -> Quantiles:
+        """Their geometric mean, but not much below these."""
+        share = LEAST_SHARE
         return Quantiles(
-            float(np.sqrt(self.scale * other.scale)), np.sqrt(self.sizes * other.sizes)
+            max(float(np.sqrt(self.scale * other.scale)), share * self.scale),
+            np.maximum(np.sqrt(self.sizes * other.sizes), share * self.sizes),
         )
 
     def at(self, level: float) -> float:
@@ -76,19 +85,23 @@ class Calibration:
     """By the number of rows that a task was added with; empty if it could not be measured."""
 
     def scales(self, rows: Ints) -> Floats:
-        """Factors on the standard deviation of tasks added with so many rows; 0 for fitted ones."""
-        counts = np.unique(rows)
-        found = {count: self._added(int(count)).scale for count in counts}
-        return np.array([found[count] if count else 1.0 for count in rows])
+        """Factors on standard deviations, by the rows that tasks were added with."""
+        return self._each(rows, lambda own: own.scale)
 
     def sizes(self, rows: Ints, level: float) -> Floats:
-        """Half the interval's width in standard deviations."""
-        counts, place = np.unique(rows, return_inverse=True)
-        found = [(self._added(int(c)) if c else self.known).at(level) for c in counts]
-        return np.array(found)[place]
+        """Half the interval's width in standard deviations, likewise."""
+        return self._each(rows, lambda own: own.at(level))
 
-    def _added(self, rows: int) -> Quantiles:
-        return self.added[nearest(self.added, rows)] if self.added else self.known
+    def _each(self, rows: Ints, value: Callable[[Quantiles], float]) -> Floats:
+        counts, place = np.unique(rows, return_inverse=True)
+        return np.array([value(self._of(int(count))) for count in counts])[place]
+
+    def _of(self, rows: int) -> Quantiles:
+        if rows == UNKNOWN:
+            return Quantiles.normal()
+        if rows == FITTED or not self.added:
+            return self.known
+        return self.added[nearest(self.added, rows)]
 
 
 def nearest(tried: Iterable[int], rows: int) -> int:

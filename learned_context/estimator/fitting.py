@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from learned_context.estimator import added_tasks, curves, linear, recipe, searching, task_fit
 from learned_context.estimator.added_tasks import NETWORKS, Arrival, renumbered
-from learned_context.estimator.calibration import Calibration, Quantiles, noise_of
+from learned_context.estimator.calibration import LEAST_NOISE, Calibration, Quantiles
 from learned_context.estimator.curves import Curves
 from learned_context.estimator.logarithm import Logarithm
 from learned_context.estimator.model import Ensemble, Weights
@@ -110,10 +110,12 @@ class Fold:
     """Squared errors of the members' mean, standardised."""
     noises: dict[str, float]
     """Of one network; mixed models know their own noise, by its likelihood."""
+    target_noises: dict[str, float]
+    """Of every voice, in the standardised target: a model of logarithms has another noise."""
 
     @classmethod
     def of(cls, known: Part, new: Rows, voices: dict[str, Voice]) -> Fold:
-        squared, noises = {}, {}
+        squared, noises, target_noises = {}, {}, {}
         data = known.like(new)
         y = data.y.double().cpu()
         for name, voice in voices.items():
@@ -122,7 +124,9 @@ class Fold:
             squared[name] = ((each.mean(0) - y) ** 2).numpy()
             if isinstance(voice, NetworkVoice):
                 noises[name] = task_fit.noise(voice, known.data, data)
-        return cls(known, new, voices, squared, noises)
+            gain = voice.gain(voice.target(each)).square().mean().item()
+            target_noises[name] = noises.get(name, voice.noise) * gain
+        return cls(known, new, voices, squared, noises, target_noises)
 
 
 class Fitting:
@@ -261,7 +265,9 @@ class Fitting:
             try:
                 found = training.members([int(seed) for seed in seeds], report)
             except trainer.DivergedError as error:
-                raise ValueError(f"the training {error}; set a lower peak_rate") from error
+                raise ValueError(
+                    f"the training {error}; set a lower peak_rate or penalty"
+                ) from error
             network = Network.stack([one.network for one in found])
             return NetworkVoice.of(network, 1.0), found[0].losses
 
@@ -421,8 +427,15 @@ def _pooled(folds: Sequence[Fold]) -> tuple[dict[str, Floats], dict[str, float]]
 def _calibrated(
     folds: Sequence[Fold], weights: Mapping[str, float], noises: Mapping[str, float]
 ) -> Calibration:
-    errors, uncertain = [], []
+    """The noise is that of the voices, by weight.
+
+    What the errors have beyond the uncertainty is no measure of it: where the tasks' parameters are
+    most of an error, little is left, by chance none. That would not show in fitted tasks, but the
+    intervals of a task that is added with many rows would be empty.
+    """
+    errors, uncertain, found = [], [], []
     for fold in folds:
+        found.append(sum(weights.get(name, 0.0) * own for name, own in fold.target_noises.items()))
         voices = {name: voice for name, voice in fold.voices.items() if weights.get(name)}
         ensemble = _ensemble(_with_noises(voices, noises), weights, fold.known)
         data = fold.known.like(fold.new)
@@ -432,7 +445,7 @@ def _calibrated(
     error, rest = np.concatenate(errors), np.concatenate(uncertain)
     if np.mean(error**2) > 1:  # held-out rows far from all others say nothing of the noise
         error = np.clip(error, -3, 3)
-    noise = noise_of(error, rest)
+    noise = max(float(np.mean(found)), LEAST_NOISE)
     return Calibration(noise, Quantiles.of(error / np.sqrt(noise + rest)), {})
 
 

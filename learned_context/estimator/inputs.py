@@ -51,6 +51,7 @@ def fit_features(owner: Any, x: Any, fewest: int) -> tuple[NDArray[np.float64], 
             validate_data(owner, x, reset=True, skip_check_array=True)
             encoded = check_array(columns.encode(x), ensure_min_samples=fewest, estimator=owner)
             return encoded, columns
+        _check_numbers(x)
     found = validate_data(owner, x, reset=True, dtype=np.float64, ensure_min_samples=fewest)
     names = getattr(owner, "feature_names_in_", None)
     if names is None:
@@ -89,12 +90,16 @@ def _check_numbers(x: Any) -> None:
                     raise ValueError(
                         f"column {name!r} must be numbers, as when it was fitted: {error}"
                     ) from None
+            if column.isna().any():
+                raise ValueError(f"Input X contains NaN, in column {name!r}")
 
 
 def target(y: Any, rows: int) -> NDArray[np.float64]:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     values = column_or_1d(y, warn=True)
+    if values.dtype.kind in "mM":
+        raise ValueError("y must be numbers, not dates or durations")
     numbers = check_array(values, ensure_2d=False, dtype=np.float64, input_name="y")
     if len(numbers) != rows:
         raise ValueError(f"y has {len(numbers)} values for {rows} rows: inconsistent lengths")
@@ -120,6 +125,10 @@ def standardised(
     if y is None:
         y = np.full(len(x), scaler.y_mean)
     far = np.abs(x - scaler.x_mean) > FARTHEST * scaler.x_std
-    if far.any() or (np.abs(y - scaler.y_mean) > FARTHEST * scaler.y_std).any():
-        raise ValueError(f"a value is {FARTHEST:g} standard deviations away from the fitted rows")
+    far_rows = far.any(axis=1) | (np.abs(y - scaler.y_mean) > FARTHEST * scaler.y_std)
+    if far_rows.any():
+        raise ValueError(
+            f"row {int(np.argmax(far_rows))} has a value {FARTHEST:g} standard deviations away "
+            "from the fitted rows; check its unit"
+        )
     return scaler.x(x), scaler.y(y)

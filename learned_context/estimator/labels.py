@@ -7,7 +7,7 @@ most often a mistake, so mixed labels are refused rather than converted.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -65,6 +65,7 @@ class Labels:
 
     def unknown(self, label: Any) -> str:
         """What to say of a label that is not known: it, and the known ones most like it."""
+        label = label.item() if isinstance(label, np.generic) else label
         return (
             f"task {label!r} is not known; known labels like it: {_listed(self._like(label))}. "
             "Add it with add_task, or predict it with unknown='prior'"
@@ -86,6 +87,10 @@ def read_labels(task: Any, rows: int) -> tuple[pd.Index, Sort]:
     if isinstance(getattr(task, "dtype", None), pd.CategoricalDtype):
         task = np.asarray(task)
     # A list goes to pandas as it is: numpy would turn [1, "a"] into two strings.
+    if not isinstance(task, Iterable):
+        raise ValueError(
+            f"task must be one label a row, or a string, number or boolean for all, not {task!r}"
+        )
     values: Any = task if hasattr(task, "dtype") else list(task)
     if getattr(values, "ndim", 1) != 1:
         raise ValueError(f"task must have one dimension, not {values.ndim}")

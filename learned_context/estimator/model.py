@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from learned_context.estimator import task_fit
-from learned_context.estimator.calibration import Calibration, nearest
+from learned_context.estimator.calibration import UNKNOWN, Calibration, nearest
 from learned_context.estimator.labels import Labels
 from learned_context.estimator.task_fit import TaskPosterior
 from learned_context.estimator.voices import NetworkVoice, Voice
@@ -292,12 +292,15 @@ class Model:
     def mean_and_std(self, x: Tensor, task: Ints) -> tuple[Floats, Floats]:
         """Of a new row's target."""
         mean, std = self._raw(x, task)
-        return mean, std * self.calibration.scales(np.where(task < 0, 0, self.rows[task]))
+        return mean, std * self.calibration.scales(self._rows_of(task))
 
     def interval(self, x: Tensor, task: Ints, level: float) -> tuple[Floats, Floats]:
         mean, std = self._raw(x, task)
-        half = std * self.calibration.sizes(np.where(task < 0, 0, self.rows[task]), level)
+        half = std * self.calibration.sizes(self._rows_of(task), level)
         return mean - half, mean + half
+
+    def _rows_of(self, task: Ints) -> Ints:
+        return np.where(task < 0, UNKNOWN, self.rows[task])
 
     def _raw(self, x: Tensor, task: Ints) -> tuple[Floats, Floats]:
         mean, variance = np.empty(len(task)), np.empty(len(task))

@@ -189,7 +189,8 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lower and upper ends between which a new row lies with probability `level`.
 
-        Calibrated on rows, and for added tasks also on tasks, held out of a first training.
+        Calibrated on rows, and for added tasks also on tasks, held out of a first training. For
+        tasks that are not known it is that of a normal distribution.
         """
         if not isinstance(level, Real) or not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, not {level!r}")
@@ -206,7 +207,7 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
 
     @property
     def noise_std_(self) -> float:
-        """The standard deviation of a new row of a fitted task, measured on rows held out."""
+        """The noise's standard deviation: what is left of an error if a task is known well."""
         check_is_fitted(self)
         return float(np.sqrt(self.model_.calibration.noise) * self.model_.scaler.y_std)
 
@@ -241,6 +242,7 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
         if (task is not None) != self.has_tasks_:
             raise ValueError(routing.PASS_TASK if self.has_tasks_ else routing.NO_TASK)
         number = self.model_.labels.numbers(inputs.SINGLE_TASK if task is None else task, len(x))
+        settings.check_choice("unknown", self.unknown)  # it may be set after the fit
         if self.unknown == "error" and (number < 0).any():
             stranger = read_labels(task, len(x))[0][int(np.argmin(number))]
             raise ValueError(self.model_.labels.unknown(stranger))

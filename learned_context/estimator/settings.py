@@ -59,9 +59,17 @@ def check(settings: Mapping[str, Any]) -> None:
         raise ValueError("peak_rate must be above 0")
     if settings["momentum"] is not None and not settings["momentum"] < 1:
         raise ValueError(f"momentum must be below 1, not {settings['momentum']!r}")
-    for name, choices in CHOICES.items():
-        if not isinstance(settings[name], str) or settings[name] not in choices:
-            raise ValueError(f"{name} must be one of {', '.join(choices)}, not {settings[name]!r}")
+    column = settings["task_column"]
+    if column is not None and (not isinstance(column, str | Integral) or isinstance(column, bool)):
+        raise ValueError(f"task_column must be a column's name or number, not {column!r}")
+    for name in CHOICES:
+        check_choice(name, settings[name])
+
+
+def check_choice(name: str, value: Any) -> None:
+    choices = CHOICES[name]
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
 
 
 def workers(n_jobs: int | None) -> int:

@@ -86,7 +86,7 @@ def noise(voice: Voice, known: Tensors, new: Tensors) -> float:
         rows = voice.rows(new.x)
         errors = (voice.target(new.y) - voice.value(rows, theta)).double().cpu().numpy()
     # Worse than the mean, as when the held-out rows are far away, is no noise.
-    most = float(voice.target(known.y.double()).var())
+    most = float(voice.target(known.y.double()).var(correction=0))
     found = max(min(float(np.mean(errors**2)), most), LEAST_NOISE)
     if not voice.adapts or voice.population.shape[1] < 2:
         return found

@@ -57,7 +57,7 @@ def test_the_uncertainty_of_the_tasks_is_no_noise(rows: int) -> None:
 def test_rows_far_from_all_others_are_as_noisy_as_the_target_varies() -> None:
     known, new = intercepts(2, shift=100.0)
     found = task_fit.noise(with_unknown_noise(known), known, new)
-    assert found == pytest.approx(float(known.y.var()))
+    assert found == pytest.approx(float(known.y.var(correction=0)))
 
 
 def test_of_one_task_all_of_the_error_is_noise() -> None:
