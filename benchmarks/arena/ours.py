@@ -13,7 +13,10 @@ import learned_context
 from benchmarks.arena.contestants import LEVEL, Contestant, Fitted, LabelledRows, Predicted
 
 FOLDER = Path(learned_context.__file__).parent
-WITHOUT_NUMBERS = ("errors", "files", "model_file", "plots", "progress", "routing", "side_by_side")
+WITHOUT_NUMBERS = (
+    *("errors", "files", "model_checks", "model_file"),
+    *("plots", "progress", "routing", "side_by_side"),
+)
 """Modules of messages, files and pictures, and of the study: they do not outdate a cell."""
 LIBRARY = tuple(path for path in sorted(FOLDER.rglob("*.py")) if path.stem not in WITHOUT_NUMBERS)
 

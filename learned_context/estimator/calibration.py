@@ -4,7 +4,7 @@ A prediction's variance is the noise plus what the members and the Laplace appro
 uncertain. Held-out rows say how many such standard deviations their errors are: the quantiles of
 these sizes give the intervals. Added tasks have quantiles of their own: about halfway between these
 and those of tasks that were held out whole and added with few rows. Nothing is held out that would
-say how far tasks without any row are from their prediction: there the quantiles are the normal ones.
+say how far tasks without any row are from their prediction: their quantiles are the normal ones.
 """
 
 from __future__ import annotations

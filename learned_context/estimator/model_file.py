@@ -18,6 +18,7 @@ from torch import Tensor
 
 from learned_context.columns import Columns
 from learned_context.errors import UserError
+from learned_context.estimator import model_checks, settings
 from learned_context.estimator.added_levels import AddedLevels
 from learned_context.estimator.calibration import LEVELS, Calibration, Quantiles
 from learned_context.estimator.kernel_basis import KernelBasis
@@ -28,7 +29,6 @@ from learned_context.estimator.task_fit import TaskPosterior
 from learned_context.estimator.voices import LinearVoice, NetworkVoice, Voice
 from learned_context.files import write_bytes
 from learned_context.networks.network import Network, Shape
-from learned_context.new_tasks.objective import Floats
 from learned_context.scaling import Scaler
 from learned_context.training.plan import Hyperparameters
 
@@ -75,12 +75,12 @@ def save(path: Path, owner: LearnedContextRegressor) -> None:
             described["bases"] = len(voice.bases)
             described["logarithm"] = asdict(voice.logarithm) if voice.logarithm else None
         voices.append(described)
-    settings = owner.get_params()
-    if not isinstance(settings["random_state"], int | np.integer):
-        settings["random_state"] = None  # a generator's state is of no use after the fit
+    given = owner.get_params()
+    if not isinstance(given["random_state"], int | np.integer):
+        given["random_state"] = None  # a generator's state is of no use after the fit
     header = {
         "format": FORMAT,
-        "settings": {name: _plain(value) for name, value in settings.items()},
+        "settings": {name: _plain(value) for name, value in given.items()},
         "voices": voices,
         "calibration": _calibration(model.calibration),
         "labels": model.labels.tolist(),
@@ -139,6 +139,8 @@ def _restored(
     cls: type[Owner], header: dict[str, Any], arrays: Arrays, device: torch.device
 ) -> Owner:
     owner = cls(**header["settings"])
+    settings.check(owner.get_params())
+    model_checks.check_arrays(arrays)
     levels = [level if level is None else tuple(level) for level in header["columns"]["levels"]]
     owner.columns_ = Columns(
         tuple(header["columns"]["names"]), tuple(levels), header["columns"]["encoding"]
@@ -160,115 +162,22 @@ def _restored(
         Labels.of(header["labels"], header["sort"]),
         _restored_calibration(header["calibration"]),
     )
-    _check(owner.model_, owner.columns_)
+    model_checks.check(owner.model_, owner.columns_, owner.added_levels_)
     owner.n_features_in_ = len(owner.columns_.names)
     if header["named"]:
         owner.feature_names_in_ = np.array(owner.columns_.names, dtype=object)
     owner.has_tasks_ = header["has_tasks"]
+    if owner.has_tasks_ is not True and len(header["labels"]) > 1:
+        raise ValueError("has_tasks does not go with the labels")
     owner.weights_ = pd.Series(header["weights"], name="weight", dtype=np.float64)
     owner.scores_ = pd.Series(header["scores"], name="rmse", dtype=np.float64)
     owner.hyperparameters_ = {
         name: Hyperparameters(**own) for name, own in header["hyperparameters"].items()
     }
-    owner.loss_curve_ = header["losses"]
+    owner.loss_curve_ = [float(loss) for loss in header["losses"]]
     owner.n_iter_ = len(owner.loss_curve_)
     owner.search_results_ = pd.DataFrame(header["search"])
     return owner
-
-
-def _check(model: Model, columns: Columns) -> None:
-    """Parts that were written together agree; a file that someone changed may not."""
-    inputs, tasks = len(columns.encoded_names), len(model.labels)
-    scaler = model.scaler
-    problems = {
-        "the scaler has another number of features": scaler.x_mean.shape != (inputs,)
-        or scaler.x_std.shape != (inputs,),
-        "the scaler is not made of numbers above zero": not (
-            np.isfinite(scaler.x_mean).all()
-            and (scaler.x_std > 0).all()
-            and np.isfinite([scaler.y_mean, scaler.y_std]).all()
-            and scaler.y_std > 0
-        ),
-        "labels repeat": not model.labels.values.is_unique,
-        "there are not as many labels as tasks": model.rows.shape != (tasks,),
-        "rows are not counts": (model.rows < 0).any(),
-        "there is no noise": not 0 < model.calibration.noise < np.inf,
-        "weights are not shares": not _are_shares(model.ensemble.weights.known),
-    }
-    for rows, weights in model.ensemble.weights.added.items():
-        problems[f"added_weights of {rows} rows are not shares"] = not _are_shares(weights)
-    for place, (voice, posterior) in enumerate(
-        zip(model.ensemble.voices, model.ensemble.posteriors, strict=True)
-    ):
-        arrays = [voice.population, posterior.means, posterior.weights]
-        arrays += [posterior.covariances] if posterior.covariances is not None else []
-        shape = (voice.members, tasks, posterior.weights.shape[2], voice.size)
-        problems |= {
-            f"part {place} has another number of tasks": posterior.means.shape != shape
-            or posterior.weights.shape != shape[:3]
-            or voice.population.shape[1] > tasks
-            or voice.population.shape[1] != model.base,
-            f"part {place} has another number of features": voice.inputs != inputs,
-            f"part {place} has weights that are not numbers": not (
-                bool(torch.isfinite(voice.shared).all())
-                and all(np.isfinite(a).all() for a in arrays)
-            ),
-            f"part {place} has no noise": not 0 < voice.noise < np.inf,
-        }
-        if isinstance(voice, NetworkVoice):
-            problems[f"part {place} has another size of uncertain"] = voice.uncertain.shape != (
-                voice.members,
-                voice.size,
-                voice.size,
-            )
-            problems[f"part {place} has an uncertain prior that is no covariance"] = not all(
-                _is_covariance(own) for own in voice.uncertain
-            )
-        if isinstance(voice, LinearVoice):
-            problems[f"part {place} is not a whole mixed model"] = not _is_whole(voice)
-        if posterior.covariances is not None:
-            wrong = posterior.covariances.shape != (*shape, voice.size)
-            problems[f"part {place} has covariances of another size"] = wrong
-    for problem, is_there in problems.items():
-        if is_there:
-            raise ValueError(problem)
-
-
-def _is_covariance(matrix: Floats) -> bool:
-    if not np.isfinite(matrix).all() or not np.array_equal(matrix, matrix.T):
-        return False
-    values = np.linalg.eigvalsh(matrix)
-    return bool((values >= -1e-9 * np.abs(values).max(initial=0.0)).all())
-
-
-def _is_whole(voice: LinearVoice) -> bool:
-    columns = len(voice.fixed) - 1
-    whole = [
-        voice.slopes.ndim == 1 and voice.size == len(voice.slopes) + 1,
-        ((voice.slopes >= 0) & (voice.slopes < columns)).all(),
-        voice.covariance.shape == (voice.size, voice.size),
-        _is_covariance(voice.covariance),
-    ]
-    if voice.logarithm:
-        own = voice.logarithm
-        whole += [
-            bool(np.isfinite(list(asdict(own).values())).all()),
-            own.y_std > 0 and own.std > 0 and own.low < own.high,
-        ]
-    for basis in voice.bases:
-        points, used = len(basis.points), len(basis.features)
-        numbers = torch.cat([basis.points.flatten(), basis.lengths, basis.root.flatten()])
-        whole += [
-            basis.points.shape == (points, used) and basis.root.shape == (points, points),
-            basis.lengths.shape == (used,) and bool((basis.lengths > 0).all()),
-            ((basis.features >= 0) & (basis.features < voice.inputs)).all(),
-            bool(torch.isfinite(numbers).all()),
-        ]
-    return all(whole)
-
-
-def _are_shares(weights: Sequence[float]) -> bool:
-    return bool(np.isclose(sum(weights), 1.0)) and min(weights) >= 0
 
 
 def _restored_weights(voices: Sequence[Mapping[str, Any]]) -> Weights:
@@ -354,13 +263,17 @@ def _calibration(calibration: Calibration) -> dict[str, Any]:
 def _restored_calibration(plain: Mapping[str, Any]) -> Calibration:
     def quantiles(found: Mapping[str, Any]) -> Quantiles:
         sizes = np.array(found["sizes"], dtype=np.float64)
-        if sizes.shape != LEVELS.shape or not (np.isfinite(sizes) & (sizes >= 0)).all():
+        if sizes.shape != LEVELS.shape or not (np.isfinite(sizes) & (sizes > 0)).all():
             raise ValueError("the intervals' calibration is not whole")
+        if (np.diff(sizes) < 0).any():
+            raise ValueError("the intervals' calibration falls with the level")
         if not 0 < found["scale"] < np.inf:
             raise ValueError("the intervals' calibration has no scale")
         return Quantiles(float(found["scale"]), sizes)
 
     added = {int(rows): quantiles(found) for rows, found in plain["added"].items()}
+    if any(rows < 1 for rows in added):
+        raise ValueError("the intervals' calibration is for numbers of rows below one")
     return Calibration(float(plain["noise"]), quantiles(plain["known"]), added)
 
 
