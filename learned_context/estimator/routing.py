@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import sklearn
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.validation import _num_samples
+
+from learned_context.estimator.labels import read_labels
 
 PASS_TASK = (
     "pass task=..., as in fit. scikit-learn's searches and pipelines do so after set_fit_request "
@@ -56,23 +61,26 @@ def cross_val_predict(
     The folds are drawn within tasks, so a task with two rows or more is never wholly unknown;
     those with a single row need an estimator with unknown="prior".
     """
-    labels = np.asarray(task)
-    if len(labels) != len(y):
-        raise ValueError(f"task has {len(labels)} labels for {len(y)} rows")
-    if not 2 <= cv <= len(labels):
-        raise ValueError(f"cv must lie between 2 and the number of rows, not {cv!r}")
-    predicted = np.empty(len(labels))
-    for held_out in _folds(labels, cv, np.random.default_rng(random_state)):
+    rows = _num_samples(X)
+    if _num_samples(y) != rows:
+        raise ValueError(f"y has {_num_samples(y)} values for {rows} rows")
+    if task is None:
+        raise ValueError("pass task=...: one label a row")
+    labels, _ = read_labels(task, rows)
+    if not isinstance(cv, Integral) or not 2 <= cv <= rows:
+        raise ValueError(f"cv must be an integer from 2 to the number of rows, not {cv!r}")
+    predicted = np.empty(rows)
+    for held_out in _folds(labels, int(cv), np.random.default_rng(random_state)):
         own = clone(estimator)
-        own.fit(_take(X, ~held_out), _take(y, ~held_out), task=_take(task, ~held_out))
-        predicted[held_out] = own.predict(_take(X, held_out), task=_take(task, held_out))
+        own.fit(_take(X, ~held_out), _take(y, ~held_out), task=labels[~held_out])
+        predicted[held_out] = own.predict(_take(X, held_out), task=labels[held_out])
     return predicted
 
 
-def _folds(task: NDArray[Any], cv: int, random: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
+def _folds(task: pd.Index, cv: int, random: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
     """Rows are dealt out task by task, so every fold has its share of each."""
     order = random.permutation(len(task))
-    _, number = np.unique(task, return_inverse=True)
+    number = pd.factorize(task, sort=True)[0]
     dealt = np.empty(len(task), dtype=np.int64)
     dealt[order[np.argsort(number[order], kind="stable")]] = np.arange(len(task)) % cv
     for fold in range(cv):

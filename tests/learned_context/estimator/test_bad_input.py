@@ -49,6 +49,9 @@ FEATURES = ["x", "side"]
         (pd.DataFrame({"a": [1, *"b" * 23]}), Y, TASK, "column 'a' holds mixed"),
         (pd.DataFrame({"a": pd.date_range("2020", periods=24)}), Y, TASK, "'a' holds datetime"),
         (pd.DataFrame({"a": list("ab" * 12), "b": [np.nan] * 24}), Y, TASK, "NaN.*'b'"),
+        (pd.DataFrame({"a": Y, "b": [np.nan] * 24}), Y, TASK, "NaN, in column 'b'"),
+        (X, pd.date_range("2020", periods=24), TASK, "y must be numbers, not dates"),
+        (X, Y, pd.NA, "task must be one label a row"),
     ],
 )
 def test_fit_refuses(x: Any, y: Any, task: Any, message: str) -> None:
@@ -78,6 +81,8 @@ def test_fit_refuses(x: Any, y: Any, task: Any, message: str) -> None:
         ("momentum", 1.0),
         ("search", -1),
         ("unknown", "guess"),
+        ("task_column", ["well"]),
+        ("task_column", True),
         ("device", "abacus"),
     ],
 )
@@ -117,7 +122,7 @@ def test_a_fitted_estimator_refuses(lc: LearnedContextRegressor, known: pd.DataF
         (lambda: lc.add_task("w00", rows, y), "'w00' is already there"),
         (lambda: lc.add_task("d", rows.head(0), y.head(0)), "minimum of 1"),
         (lambda: lc.add_task("d", rows, y.head(2)), "2 values for 4 rows"),
-        (lambda: lc.predict(rows.assign(x=1e30), "w00"), "standard deviations away"),
+        (lambda: lc.predict(rows.assign(x=1e30), "w00"), "row 0 has a value .* away"),
         (lambda: lc.add_task("d", rows, y * 1e30), "standard deviations away"),
         (lambda: lc.add_task(7, rows, y), "labels are numbers, but"),
         (lambda: lc.add_task("d", rows, y * np.nan), "NaN"),
@@ -130,6 +135,30 @@ def test_a_fitted_estimator_refuses(lc: LearnedContextRegressor, known: pd.DataF
         with pytest.raises(ValueError, match=message):
             call()
     assert len(lc.tasks_) == 20
+
+
+def test_a_setting_that_is_changed_after_the_fit_is_checked(lc: LearnedContextRegressor) -> None:
+    with pytest.raises(ValueError, match="unknown must be one of error, prior, not 'eror'"):
+        lc.set_params(unknown="eror").predict(pd.DataFrame({"x": [0.0], "side": ["left"]}), "none")
+
+
+def test_the_task_s_column_is_no_feature_of_an_added_task() -> None:
+    frame = pd.DataFrame({"x": X[:, 0], "well": TASK})
+    estimator = LearnedContextRegressor(**SHORT, task_column="well").fit(frame, Y)
+    with pytest.raises(ValueError, match="X has the task's column 'well': leave it out"):
+        estimator.add_task("d", frame.head(2), Y[:2])
+
+
+def test_an_unknown_number_is_shown_as_it_was_written() -> None:
+    estimator = LearnedContextRegressor(**SHORT).fit(X, Y, np.repeat([1, 2, 3], 8))
+    with pytest.raises(ValueError, match="task 99 is not known; known labels like it: 3, 2, 1"):
+        estimator.predict(X[:1], 99)
+
+
+def test_two_rows_give_no_warning(recwarn: pytest.WarningsRecorder) -> None:
+    estimator = LearnedContextRegressor(**SHORT).fit(X[:2], Y[:2], TASK[:2])
+    assert np.isfinite(estimator.predict(X[:2], "a")).all()
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize("kind", ["cs", "fs"])

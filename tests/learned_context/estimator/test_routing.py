@@ -105,5 +105,23 @@ def test_our_cross_val_predict_splits_within_tasks(known: pd.DataFrame) -> None:
         LearnedContextRegressor(**settings), known[["x"]], known.y, known.well, cv=2
     )
     assert np.corrcoef(predicted, known.y)[0, 1] > 0.9
-    with pytest.raises(ValueError, match="cv must lie between"):
-        cross_val_predict(LearnedContextRegressor(), known[["x"]], known.y, known.well, cv=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"cv": 1}, "cv must be an integer from 2"),
+        ({"cv": model_selection.KFold(3)}, "cv must be an integer from 2"),
+        ({"task": None}, r"pass task=\.\.\."),
+        ({"task": [1, "1"] * 400}, "task labels must be all strings"),
+        ({"task": [None] * 800}, "missing"),
+        ({"task": ["a"]}, "task has 1 labels for 800 rows"),
+        ({"y": [1.0]}, "y has 1 values for 800 rows"),
+    ],
+)
+def test_our_cross_val_predict_says_what_is_wrong(
+    change: dict[str, Any], message: str, known: pd.DataFrame
+) -> None:
+    given = {"X": known[["x"]], "y": known.y, "task": known.well, **change}
+    with pytest.raises(ValueError, match=message):
+        cross_val_predict(LearnedContextRegressor(**QUICK), **given)
