@@ -7,7 +7,8 @@ budget and the seed of the study; only the rows differ. A number of the paper's 
 errors of such draws needs no other explanation.
 
 Sarcos has an official split and is left out. A draw that is in the output file, of the same
-settings, is not made again, so a run can be stopped and started at any time.
+settings and the same error in the study, is not made again, so a run can be stopped and started at
+any time.
 """
 
 from __future__ import annotations
@@ -124,7 +125,8 @@ def main() -> None:
         made = study_setting(files, case.dataset, case.model, case.fraction)
         setting = json.loads(json.dumps(asdict(made)))
         known = found.get(name, {})
-        errors = list(known["errors"]) if known.get("setting") == setting else []
+        is_same = known.get("setting") == setting and known.get("ours") == case.ours
+        errors = list(known["errors"]) if is_same else []
         while len(errors) < arguments.draws:
             errors.append(source.error(len(errors), case, made))
             found[name] = {

@@ -84,7 +84,6 @@ def main() -> None:
         if not source.can_be_drawn:
             continue
         found.append(choice(source, paper, arguments.draws))
-        write_json(arguments.output, found)
         chosen = found[-1]["chosen"]
         print(
             f"{dataset}: draw {chosen['draw']}, LR {chosen['lr_ratio']:.3f} and LME "
@@ -92,6 +91,7 @@ def main() -> None:
             + ("" if chosen["agrees"] else f"; none of {found[-1]['tried']} draws is near"),
             flush=True,
         )
+    write_json(arguments.output, found)
 
 
 if __name__ == "__main__":

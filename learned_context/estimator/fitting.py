@@ -1,7 +1,8 @@
 """The fit: score the portfolio on held-out rows, weigh it, calibrate, train on all rows.
 
 The errors of rows that a network was trained on are too small. So a share of every task's rows is
-held out first: their errors give the weights of the settings, the noise and the intervals. Then
+held out first: their errors give the weights of the settings, the networks' noise and the
+intervals. Then
 tasks are held out whole, a third at a time, and added with a few rows each: the weights and
 intervals of added tasks follow from these and from known tasks. The last training is on all rows.
 """
@@ -429,9 +430,9 @@ def _calibrated(
 ) -> Calibration:
     """The noise is that of the voices, by weight.
 
-    What the errors have beyond the uncertainty is no measure of it: where the tasks' parameters are
-    most of an error, little is left, by chance none. That would not show in fitted tasks, but the
-    intervals of a task that is added with many rows would be empty.
+    What the ensemble's errors have beyond their uncertainty is no measure of it: where the tasks'
+    parameters are most of an error, little is left, by chance none. That would not show in fitted
+    tasks, but the intervals of a task that is added with many rows would be empty.
     """
     errors, uncertain, found = [], [], []
     for fold in folds:
@@ -443,7 +444,7 @@ def _calibrated(
         errors.append(data.y.double().cpu().numpy() - spread.mean)
         uncertain.append(spread.uncertain)
     error, rest = np.concatenate(errors), np.concatenate(uncertain)
-    if np.mean(error**2) > 1:  # held-out rows far from all others say nothing of the noise
+    if np.mean(error**2) > 1:  # rows far from all others say nothing of other errors
         error = np.clip(error, -3, 3)
     noise = max(float(np.mean(found)), LEAST_NOISE)
     return Calibration(noise, Quantiles.of(error / np.sqrt(noise + rest)), {})

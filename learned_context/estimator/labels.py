@@ -86,11 +86,11 @@ def read_labels(task: Any, rows: int) -> tuple[pd.Index, Sort]:
         task = task.iloc[:, 0]
     if isinstance(getattr(task, "dtype", None), pd.CategoricalDtype):
         task = np.asarray(task)
-    # A list goes to pandas as it is: numpy would turn [1, "a"] into two strings.
     if not isinstance(task, Iterable):
         raise ValueError(
             f"task must be one label a row, or a string, number or boolean for all, not {task!r}"
         )
+    # A list goes to pandas as it is: numpy would turn [1, "a"] into two strings.
     values: Any = task if hasattr(task, "dtype") else list(task)
     if getattr(values, "ndim", 1) != 1:
         raise ValueError(f"task must have one dimension, not {values.ndim}")

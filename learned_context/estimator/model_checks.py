@@ -21,6 +21,8 @@ from learned_context.estimator.task_fit import TaskPosterior
 from learned_context.estimator.voices import LinearVoice, NetworkVoice, Voice
 from learned_context.new_tasks.objective import Floats
 
+Problems = Iterator[tuple[str, bool]]
+"""What may be wrong, and whether it is."""
 WHOLE_NUMBERS = ("rows", "slopes", "features")
 """Arrays by the end of their name; all others are of single or double precision."""
 
@@ -34,14 +36,10 @@ def check_arrays(arrays: Mapping[str, Tensor]) -> None:
 
 
 def check(model: Model, columns: Columns, added: AddedLevels) -> None:
-    for problem, is_there in _problems(
-        model, columns, added
-    ):  # in order: later ones rely on earlier
+    # In this order: later ones rely on earlier ones.
+    for problem, is_there in _problems(model, columns, added):
         if is_there:
             raise ValueError(problem)
-
-
-Problems = Iterator[tuple[str, bool]]
 
 
 def _problems(model: Model, columns: Columns, added: AddedLevels) -> Problems:

@@ -76,6 +76,7 @@ def save(path: Path, owner: LearnedContextRegressor) -> None:
             described["logarithm"] = asdict(voice.logarithm) if voice.logarithm else None
         voices.append(described)
     given = owner.get_params()
+    settings.check(given)  # they may have been changed after the fit
     if not isinstance(given["random_state"], int | np.integer):
         given["random_state"] = None  # a generator's state is of no use after the fit
     header = {
@@ -167,7 +168,7 @@ def _restored(
     if header["named"]:
         owner.feature_names_in_ = np.array(owner.columns_.names, dtype=object)
     owner.has_tasks_ = header["has_tasks"]
-    if owner.has_tasks_ is not True and len(header["labels"]) > 1:
+    if not isinstance(owner.has_tasks_, bool) or len(header["labels"]) > 1 > owner.has_tasks_:
         raise ValueError("has_tasks does not go with the labels")
     owner.weights_ = pd.Series(header["weights"], name="weight", dtype=np.float64)
     owner.scores_ = pd.Series(header["scores"], name="rmse", dtype=np.float64)

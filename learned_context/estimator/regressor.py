@@ -189,8 +189,8 @@ class LearnedContextRegressor(NewTasks, RegressorMixin, BaseEstimator):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lower and upper ends between which a new row lies with probability `level`.
 
-        Calibrated on rows, and for added tasks also on tasks, held out of a first training. For
-        tasks that are not known it is that of a normal distribution.
+        Calibrated on rows, and for added tasks also on tasks, held out of a first training. Errors
+        of unknown tasks are taken as normal.
         """
         if not isinstance(level, Real) or not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, not {level!r}")

@@ -16,7 +16,6 @@ import pandas as pd
 import sklearn
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import _num_samples
 
 from learned_context.estimator.labels import read_labels
 
@@ -61,9 +60,9 @@ def cross_val_predict(
     The folds are drawn within tasks, so a task with two rows or more is never wholly unknown;
     those with a single row need an estimator with unknown="prior".
     """
-    rows = _num_samples(X)
-    if _num_samples(y) != rows:
-        raise ValueError(f"y has {_num_samples(y)} values for {rows} rows")
+    rows = len(X)
+    if len(y) != rows:
+        raise ValueError(f"y has {len(y)} values for {rows} rows")
     if task is None:
         raise ValueError("pass task=...: one label a row")
     labels, _ = read_labels(task, rows)

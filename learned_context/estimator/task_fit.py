@@ -31,7 +31,10 @@ BLOCK_ROWS = 32768
 FORGOTTEN = 1e-3
 """Modes with less weight are dropped."""
 NOISE_STEPS = 4
-"""Of the search for the noise: less noise leaves less uncertain of the tasks, and so more noise."""
+"""Of the search for the noise: less noise leaves less uncertain of the tasks, and so more noise.
+
+Where tasks have about as few rows as parameters the steps go back and forth. After an even number
+of them all of the error is then noise: too much is safer than none."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ PRIOR_STEPS = 10
 @dataclass(frozen=True)
 class Voice(ABC):
     noise: float
-    """s^2 of one member: the variance of `target` about `value` in new rows of known tasks."""
+    """s^2 of one member: the variance of `target` about `value` if the task is known well."""
     population: Floats
     """theta of the fitted tasks, as the fit left them [K, m, q]."""
 

@@ -249,7 +249,7 @@ def chosen_draws(results: Results) -> Table | Text:
             "LR / paper, first draw": lambda one: number(one.draws[0].lr_ratio, 3),
             "LME / paper, first draw": lambda one: number(one.draws[0].lme_ratio, 3),
             "Draws tried": lambda one: number(len(one.draws), 0),
-            "One is near": lambda one: "yes" if one.chosen.agrees else "no",
+            "Within 1%": lambda one: "yes" if one.chosen.agrees else "no",
         },
         cards=True,
     )
