@@ -1,10 +1,10 @@
 """Other draws of the rows: how far does an error move by luck alone?
 
 The paper's split, and for the synthetic datasets its data, are other draws than ours. Each case of
-`benchmarks/paper_budget.py` (the numbers that are far from the paper's), and learned context on
-all rows where its error is above the paper's, is trained on more draws, with the settings, the
-budget and the seed of the study; only the rows differ. A number of the paper's that lies among the
-errors of such draws needs no other explanation.
+`benchmarks/paper_budget.py` (the numbers that are far from the paper's), and each network with task
+parameters whose error on all rows is above the paper's, is trained on more draws, with the
+settings, the budget and the seed of the study; only the rows differ. A number of the paper's that
+lies among the errors of such draws needs no other explanation.
 
 Sarcos has an official split and is left out. A draw that is in the output file, of the same
 settings and the same error in the study, is not made again, so a run can be stopped and started at
@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.paper_budget import Case, CaseTraining, cases, read_cases, study_setting
 from benchmarks.shared import options
 from learned_context import metrics
+from learned_context.networks.registry import ARCHITECTURES, architecture
 from learned_context.training.trainer import train
 from pipeline import settings
 from pipeline.commands.prepare import describe
@@ -89,11 +90,12 @@ class Source:
 
 
 def drawn_cases(results: Results) -> dict[str, Case]:
-    """By name: the numbers far from the paper's, and learned context's errors above it."""
+    """By name: the numbers far from the paper's, and the errors on all rows above it."""
     above = [
-        Case(number.row, "lc", 1.0, number.paper, number.ours)
+        Case(number.row, number.column, 1.0, number.paper, number.ours)
         for number in check(results).numbers
-        if number.table == "base" and number.column == "lc" and number.comparable
+        if number.table == "base" and number.comparable
+        if number.column in ARCHITECTURES and architecture(number.column).has_task_parameters
         if number.ours is not None and number.ours > number.paper
     ]
     return {case.name: case for case in [*cases(results), *above]}

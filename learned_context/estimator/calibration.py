@@ -107,16 +107,3 @@ class Calibration:
 def nearest(tried: Iterable[int], rows: int) -> int:
     """The number of rows, of those that were tried, whose ratio to this one is closest to one."""
     return min(tried, key=lambda other: abs(np.log(other / max(rows, 1))))
-
-
-def noise_of(errors: Floats, uncertain: Floats) -> float:
-    """The noise that makes errors one standard deviation on average, by bisection.
-
-    `uncertain` is the rest of the variance of every row.
-    """
-    low, high = LEAST_NOISE, max(float(np.mean(errors**2)), LEAST_NOISE)
-    for _ in range(60):
-        middle = np.sqrt(low * high)
-        too_large = np.mean(errors**2 / (middle + uncertain)) < 1
-        low, high = (low, middle) if too_large else (middle, high)
-    return float(high)

@@ -80,18 +80,20 @@ def features(
 
 
 def _check_numbers(x: Any) -> None:
-    """Name the column that holds something else; scikit-learn names the value alone."""
-    if isinstance(x, pd.DataFrame):
-        for name, column in x.items():
-            if not pd.api.types.is_numeric_dtype(column):
-                try:
-                    column.astype(np.float64)
-                except (TypeError, ValueError) as error:
-                    raise ValueError(
-                        f"column {name!r} must be numbers, as when it was fitted: {error}"
-                    ) from None
-            if column.isna().any():
-                raise ValueError(f"Input X contains NaN, in column {name!r}")
+    """Name the column that holds something else or no number; scikit-learn names only the value."""
+    if not isinstance(x, pd.DataFrame):
+        return
+    for name, column in x.items():
+        numbers = column
+        if not pd.api.types.is_numeric_dtype(column):
+            try:
+                numbers = column.astype(np.float64)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"column {name!r} must be numbers: {error}") from None
+        if numbers.isna().any():
+            raise ValueError(f"Input X contains NaN, in column {name!r}")
+        if np.isinf(numbers).any():
+            raise ValueError(f"Input X contains infinity, in column {name!r}")
 
 
 def target(y: Any, rows: int) -> NDArray[np.float64]:
@@ -128,7 +130,7 @@ def standardised(
     far_rows = far.any(axis=1) | (np.abs(y - scaler.y_mean) > FARTHEST * scaler.y_std)
     if far_rows.any():
         raise ValueError(
-            f"row {int(np.argmax(far_rows))} has a value {FARTHEST:g} standard deviations away "
-            "from the fitted rows; check its unit"
+            f"row {int(np.argmax(far_rows))} has a value more than {FARTHEST:g} standard "
+            "deviations away from the fitted rows; check its unit"
         )
     return scaler.x(x), scaler.y(y)

@@ -126,7 +126,8 @@ class NewTasks:
         check_is_fitted(self)
         if not self.has_tasks_:
             raise ValueError("the estimator was fitted without task: there is no task to add to")
-        if isinstance(X, pd.DataFrame) and self.task_column in X.columns:
+        named = isinstance(X, pd.DataFrame) and isinstance(self.task_column, str)
+        if named and self.task_column in X.columns:
             raise ValueError(f"X has the task's column {self.task_column!r}: leave it out here")
         x, levels = inputs.features(self, X, self.columns_, of_added=slice(None))
         return x, inputs.target(y, len(x)), levels

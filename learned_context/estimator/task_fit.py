@@ -15,7 +15,7 @@ import torch
 from scipy.stats import norm, qmc
 from torch import Tensor
 
-from learned_context.estimator.calibration import LEAST_NOISE, noise_of
+from learned_context.estimator.calibration import LEAST_NOISE
 from learned_context.estimator.voices import Voice
 from learned_context.new_tasks import gauss_newton, laplace
 from learned_context.new_tasks.gauss_newton import Effort
@@ -30,11 +30,8 @@ BLOCK_ROWS = 32768
 """Rows of the tasks that descend together."""
 FORGOTTEN = 1e-3
 """Modes with less weight are dropped."""
-NOISE_STEPS = 4
-"""Of the search for the noise: less noise leaves less uncertain of the tasks, and so more noise.
-
-Where tasks have about as few rows as parameters the steps go back and forth. After an even number
-of them all of the error is then noise: too much is safer than none."""
+NOISE_STEPS = 20
+"""Of the bisection for the noise, on the scale of logarithms: to a ten-thousandth and better."""
 
 
 @dataclass(frozen=True)
@@ -81,27 +78,44 @@ def noise(voice: Voice, known: Tensors, new: Tensors) -> float:
     """Of one member: errors in other rows of the fitted tasks, less what is uncertain of these.
 
     `known` are the rows of the fit. With few rows a task, most of an error may be the task's own
-    parameters; if all of it were noise, new tasks would be drawn too far to the mean one.
+    parameters; if all of it were noise, new tasks would be drawn too far to the mean one. The more
+    noise, the more is uncertain: so one noise alone makes the errors one standard deviation.
     """
     task = new.task.cpu().numpy()
     theta = torch.from_numpy(voice.population[:, task]).to(new.x)
     with one_thread(new.x.device), torch.no_grad():
         rows = voice.rows(new.x)
         errors = (voice.target(new.y) - voice.value(rows, theta)).double().cpu().numpy()
+    squared = errors**2
     # Worse than the mean, as when the held-out rows are far away, is no noise.
     most = float(voice.target(known.y.double()).var(correction=0))
-    found = max(min(float(np.mean(errors**2)), most), LEAST_NOISE)
+    low, high = LEAST_NOISE, max(min(float(np.mean(squared)), most), LEAST_NOISE)
     if not voice.adapts or voice.population.shape[1] < 2:
-        return found
+        return high
     with one_thread(new.x.device):
         slope = voice.value_and_slope(rows, theta)[1].double().cpu().numpy()
-    prior = np.stack([own.precision for own in voice.priors()])[:, None]
-    of_rows = (_precisions(voice, known) - prior) * voice.noise
+    known_well, along = _axes(voice, known)
+    share = np.einsum("kni,knij->knj", slope, along[:, task]) ** 2
     for _ in range(NOISE_STEPS):
-        covariance = inverse(of_rows / found + prior)[:, task]
-        uncertain = np.einsum("kni,knij,knj->kn", slope, covariance, slope, optimize=True)
-        found = max(min(noise_of(errors, uncertain), most), LEAST_NOISE)
-    return found
+        middle = np.sqrt(low * high)
+        uncertain = (share / (1 + known_well[:, task] / middle)).sum(axis=2)
+        too_large = np.mean(squared / (middle + uncertain)) < 1
+        low, high = (low, middle) if too_large else (middle, high)
+    return float(high)
+
+
+def _axes(voice: Voice, rows: Tensors) -> tuple[Floats, Floats]:
+    """What the rows tell of every fitted task, on axes where it does not mix.
+
+    The posterior covariance with the noise m is A diag(1 / (1 + d / m)) A^T, for d [K, T, q] and
+    A [K, T, q, q] that this finds.
+    """
+    priors = voice.priors()
+    root = np.stack([own.root for own in priors])[:, None]
+    prior = np.stack([own.precision for own in priors])[:, None]
+    of_rows = (_precisions(voice, rows) - prior) * voice.noise
+    told, turns = np.linalg.eigh(np.swapaxes(root, 2, 3) @ of_rows @ root)
+    return np.maximum(told, 0), root @ turns
 
 
 def _precisions(voice: Voice, rows: Tensors) -> Floats:

@@ -115,7 +115,11 @@ def _random_settings(found: Any) -> Any:
         errors = case["error_by_rows_a_task"].items()
         return ", ".join(f"{error:.3f} with {rows} rows a task" for rows, error in errors)
 
-    return {"cases": [{**case, "by_rows": by_rows(case)} for case in found]}
+    def gaussian(case: Any) -> str:
+        return "-" if case["gaussian"] is None else f"{case['gaussian']:.3f}"
+
+    cases = [{**one, "by_rows": by_rows(one), "gaussian": gaussian(one)} for one in found]
+    return {"cases": cases}
 
 
 def _runner(found: Any) -> Any:

@@ -40,10 +40,11 @@ def test_the_papers_number_may_lie_among_the_errors():
     assert not summary(CASE, [0.26, 0.3])["paper_among_them"]
 
 
-def test_learned_context_above_the_paper_is_drawn_again_besides_what_is_far_off():
+def test_networks_above_the_paper_are_drawn_again_besides_what_is_far_off():
     results = Results(Files(ROOT))
     found, far = drawn_cases(results), {case.name for case in cases(results)}
     assert far <= set(found)
     others = [case for name, case in found.items() if name not in far]
-    assert others and all(case.model == "lc" and case.fraction == 1.0 for case in others)
+    assert {case.model for case in others} == {"lc", "ll"}
+    assert all(case.fraction == 1.0 for case in others)
     assert all(case.ours > case.paper for case in others)

@@ -1,11 +1,24 @@
 """Settings drawn at random, and the rows on which they are scored."""
 
 import numpy as np
+import pandas as pd
+import pytest
 
-from benchmarks.draws import Source
-from benchmarks.random_settings import box_of, drawn, parts, summary
+from benchmarks.draws import Source, split_table
+from benchmarks.random_settings import (
+    box_of,
+    drawn,
+    estimator_error,
+    gaussian_error,
+    parted,
+    parts,
+    summary,
+)
 from pipeline import settings
+from pipeline.datasets.splits import TaskShare
+from pipeline.datasets.table import Feature, TaskTable
 from pipeline.files import Files
+from pipeline.tables.prepared import Prepared
 from tests.conftest import ROOT
 
 
@@ -34,3 +47,39 @@ def test_no_test_row_scores_a_setting():
 def test_a_setting_that_diverged_is_not_the_lowest():
     found = summary([{"error": None}, {"error": 0.4}, {"error": 0.3}])
     assert (found["settings"], found["lowest"]) == (3, 0.3)
+
+
+def walks(tasks: int, points: int) -> Prepared:
+    """Random walks: a point's best prediction interpolates between its two known neighbours."""
+    steps = np.random.default_rng(0).normal(size=(tasks, points))
+    frame = pd.DataFrame(
+        {
+            "task": np.repeat([f"walk {number}" for number in range(tasks)], points),
+            "time": np.tile(np.arange(1.0, points + 1), tasks),
+            "target": steps.cumsum(axis=1).ravel(),
+        }
+    )
+    table = TaskTable(frame, (Feature("time"),), "place", "m", "walk", ("task", "time"))
+    return split_table(table, "walks", TaskShare(0.8), seed=0)
+
+
+def test_a_gaussian_of_all_rows_is_as_good_as_can_be():
+    prepared = walks(tasks=600, points=10)
+    few, other = parted(prepared, 0.25)
+    best = []
+    for name in prepared.tasks:
+        known, wanted = (part[prepared.frame["task"].iloc[part] == name] for part in (few, other))
+        at, there = (prepared.frame["time"].iloc[part].to_numpy() for part in (known, wanted))
+        pull = np.linalg.inv(np.minimum.outer(at, at))
+        covariance = np.minimum.outer(there, at)
+        best.extend(there - np.einsum("ij,jk,ik->i", covariance, pull, covariance))
+    expected = np.sqrt(np.mean(best))
+    assert len(few) == 1200
+    found = gaussian_error(prepared, 0.25)
+    assert found == pytest.approx(expected, rel=0.04)
+    assert estimator_error(walks(60, 10), 0.25) > 0.95 * expected
+
+
+def test_tasks_measured_at_points_of_their_own_have_no_gaussian():
+    assert gaussian_error(Source(Files(ROOT), "sine_and_line").draw(0), 0.1) is None
+    assert gaussian_error(walks(tasks=10, points=10), 0.25) is None

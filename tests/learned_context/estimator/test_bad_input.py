@@ -198,8 +198,20 @@ def test_tasks_with_a_single_row() -> None:
     assert np.isfinite(estimator.predict(X, 24)).all()
 
 
+@pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "infinity")])
+def test_a_value_that_is_no_number_is_refused_with_its_column(value: float, name: str) -> None:
+    frame = pd.DataFrame({"depth": X[:, 0], "width": 1 - X[:, 0] ** 2})
+    broken = frame.assign(width=frame.width.where(frame.index > 0, value))
+    message = f"contains {name}, in column 'width'"
+    with pytest.raises(ValueError, match=message):
+        LearnedContextRegressor(**SHORT).fit(broken, Y, TASK)
+    model = LearnedContextRegressor(**SHORT).fit(frame, Y, TASK)
+    with pytest.raises(ValueError, match=message):
+        model.predict(broken, TASK)
+
+
 def test_words_in_a_column_of_numbers_are_refused_with_its_name() -> None:
     frame = pd.DataFrame({"depth": X[:, 0], "width": 1 - X[:, 0] ** 2})
     model = LearnedContextRegressor(**SHORT).fit(frame, Y, TASK)
-    with pytest.raises(ValueError, match="column 'width' must be numbers, as when"):
+    with pytest.raises(ValueError, match="column 'width' must be numbers: could not"):
         model.predict(frame.assign(width="wide"), TASK)

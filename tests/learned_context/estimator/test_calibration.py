@@ -55,11 +55,11 @@ def test_tasks_added_with_many_rows_have_intervals_as_wide_as_the_noise(
     fitted = (task < tasks) & (place < rows)
     estimator = LearnedContextRegressor(quality="fast", random_state=0)
     estimator.fit(x[fitted], y[fitted], task[fitted])
-    assert estimator.noise_std_ > 0.8 * noise
+    assert 0.8 * noise < estimator.noise_std_ < 2.5 * noise
     added, others = ((task >= tasks) & mask for mask in (place < 30, place >= 30))
     estimator.add_tasks(x[added], y[added], task[added])
     low, high = estimator.predict_interval(x[others], task[others], level=0.9)
-    assert np.mean((low <= y[others]) & (y[others] <= high)) > 0.8
+    assert 0.8 < np.mean((low <= y[others]) & (y[others] <= high)) < 0.99
 
 
 def test_an_unknown_task_has_the_spread_of_the_tasks_without_noise() -> None:

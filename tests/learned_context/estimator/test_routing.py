@@ -87,6 +87,16 @@ def test_the_column_is_the_task(known: pd.DataFrame, new: pd.DataFrame) -> None:
     assert by_column.tasks_[20:] == sorted(new.well.unique())
 
 
+def test_a_frame_with_numbers_for_names(known: pd.DataFrame) -> None:
+    frame = pd.DataFrame({0: known.well.str[1:].astype(float), 1: known.x})
+    estimator = LearnedContextRegressor(task_column=0, **SHORT).fit(frame, known.y)
+    features = pd.DataFrame({0: known.x, 1: known.x})[[0]]
+    estimator.add_task(100.0, features, known.y)
+    assert estimator.tasks_[-1] == 100.0
+    with pytest.raises(ValueError, match="2 features"):
+        estimator.add_task(101.0, frame, known.y)
+
+
 def test_a_column_that_is_not_there(known: pd.DataFrame) -> None:
     for column, X, task, message in (
         ("hole", known[["x"]], None, "no column 'hole'"),

@@ -34,6 +34,17 @@ def _parts(first: int) -> tuple[slice, slice]:
     return slice(None, first), slice(first, None)
 
 
+def lines(rows: int) -> tuple[Tensors, Tensors]:
+    """Each task with a slope of its own: with two rows it has as many as parameters."""
+    known, new = intercepts(rows)
+    slope = np.random.default_rng(1).normal(0, np.sqrt(BETWEEN), TASKS)
+
+    def steeper(own: Tensors) -> Tensors:
+        return replace(own, y=own.y + torch.from_numpy(slope)[own.task] * own.x[:, 0])
+
+    return steeper(known), steeper(new)
+
+
 def with_unknown_noise(known: Tensors) -> LinearVoice:
     """As a network's before it is measured."""
     return replace(linear.fit(known, TASKS, NONE), noise=1.0)
@@ -52,6 +63,13 @@ def test_the_uncertainty_of_the_tasks_is_no_noise(rows: int) -> None:
     error = new.y.numpy() - mean_of(voice, new)
     uncertain = 1 / (rows / NOISE + 1 / BETWEEN)
     assert np.mean(error**2) == pytest.approx(NOISE + uncertain, rel=0.1)
+
+
+@pytest.mark.parametrize("rows", [2, 3])
+def test_the_noise_is_found_where_tasks_have_hardly_more_rows_than_parameters(rows: int) -> None:
+    known, new = lines(rows)
+    voice = replace(linear.fit(known, TASKS, np.array([0])), noise=1.0)
+    assert task_fit.noise(voice, known, new) == pytest.approx(NOISE, rel=0.15)
 
 
 def test_rows_far_from_all_others_are_as_noisy_as_the_target_varies() -> None:
