@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from matplotlib.axes import Axes
 
 from pipeline.checked import Checked, Count, Error
@@ -221,6 +222,7 @@ def draws_table(results: Results) -> Table | Text:
             "Paper": lambda case: number(case.paper, 3),
             "Ours": lambda case: number(case.ours, 3),
             "Lowest": lambda case: number(min(case.errors), 3),
+            "Mean": lambda case: number(float(np.mean(case.errors)), 3),
             "Highest": lambda case: number(max(case.errors), 3),
             "Draws": lambda case: number(len(case.errors), 0),
             "Paper's among them": lambda case: (
