@@ -8,7 +8,7 @@ lies among the errors of such draws needs no other explanation.
 
 Sarcos has an official split and is left out. A draw that is in the output file, of the same
 settings and the same error in the study, is not made again, so a run can be stopped and started at
-any time.
+any time, and a clone without data prints what is recorded.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +62,11 @@ class Source:
         self.dataset, self.settings = dataset, settings.load(files)
         self.keys = self.settings.dataset(dataset)
         self.rule = registry.split_rule(dataset, self.keys.split)
-        if dataset not in registry.GENERATED:
-            self._table = raw_table(files, dataset)
+        self._files = files
+
+    @cached_property
+    def _table(self) -> TaskTable:
+        return raw_table(self._files, self.dataset)
 
     @property
     def can_be_drawn(self) -> bool:

@@ -4,16 +4,21 @@ Table 1 gives counts only. Two rules give them exactly: eight whole years in eac
 least 28 years of data (`years`), and a random sixth of all quarters (`quarters`). The errors of
 linear models depend on nothing but the rows, so over many splits they say how likely the paper's
 own are under each rule. Networks are trained on a few splits of each rule with the settings that
-the study's search chose. They interpolate, so what counts is how far a test row is from training
-rows; a third rule, `two_years`, has four blocks of two years each and almost the paper's counts.
+the study's search chose on its own split, by `years`. They interpolate, so what counts is how far a
+test row is from training rows; a third rule, `two_years`, has four blocks of two years each and
+almost the paper's counts.
 
-What is done is kept in the output file: an interrupted run goes on from there.
+What is done is kept in the output file: an interrupted run goes on from there, and a clone without
+data prints what is recorded. Errors of networks with other settings are not kept.
 """
 
 from __future__ import annotations
 
+import json
 import sys
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -64,42 +69,65 @@ def summary(errors: list[float], printed: float) -> dict[str, float | int]:
     }
 
 
+Errors = dict[str, dict[str, list[float]]]
+"""By rule and model, one for each split."""
+
+
+def kept_errors(content: dict[str, Any], settings: dict[str, Any]) -> Errors:
+    """Of a report, without those of networks that were trained with other settings."""
+    earlier = content.get("settings", {})
+    return {
+        rule: {
+            model: errors
+            for model, errors in by_model.items()
+            if model in LINEAR or (model in earlier and earlier[model] == settings[model])
+        }
+        for rule, by_model in content.get("errors", {}).items()
+    }
+
+
 def study(
-    table: TaskTable, trainings: dict[str, CaseTraining], wanted: dict[str, int], path: Path
-) -> dict[str, dict[str, list[float]]]:
-    """Errors by rule and model, one for each split; those in the file are not computed again."""
-    found: dict[str, dict[str, list[float]]] = read_json(path)["errors"] if path.exists() else {}
+    table: Callable[[], TaskTable],
+    trainings: dict[str, CaseTraining],
+    wanted: dict[str, int],
+    path: Path,
+) -> dict[str, Any]:
+    """Errors and the networks' settings; what is in the file is not computed again."""
+    content = read_json(path) if path.exists() else {}
+    used = {m: json.loads(json.dumps(asdict(made))) for m, made in trainings.items()}
+    settings = content.get("settings", {}) | used
+    found = kept_errors(content, settings)
+    report = {"settings": settings, "errors": found}
     for name, rule in RULES.items():
         by_model = found.setdefault(name, {})
         for seed in range(max(wanted.values())):
             missing = [m for m, count in wanted.items() if len(by_model.get(m, [])) == seed < count]
             if missing:
-                prepared = split_table(table, DATASET, rule, seed)
+                prepared = split_table(table(), DATASET, rule, seed)
                 for model in missing:
                     errors = by_model.setdefault(model, [])
                     errors.append(error(prepared, model, seed, trainings))
                 if seed % 20 == 0 or set(missing) - set(LINEAR):
                     print(f"{name}, split {seed}: {', '.join(missing)}", flush=True)
-                    write_json(path, {"errors": found})
-    return found
+                    write_json(path, report)
+    return report
 
 
 def main() -> None:
     parser = options(__doc__, "inflation_splits.json")
     parser.add_argument("--linear", type=int, default=200, help="splits for the linear models")
-    parser.add_argument("--networks", type=int, default=3, help="splits for the networks")
+    parser.add_argument("--networks", type=int, default=5, help="splits for the networks")
     parser.add_argument("--project", type=Path, default=Path(), help="where raw files are")
     arguments = parser.parse_args()
     files = Files(arguments.project.resolve())
     keys = settings.load(files).dataset(DATASET)
-    table = raw_table(files, DATASET)
     chosen = NETWORKS if arguments.networks else ()
     trainings = {model: study_setting(files, DATASET, model) for model in chosen}
     wanted = dict.fromkeys(LINEAR, arguments.linear) | dict.fromkeys(trainings, arguments.networks)
-    errors = study(table, trainings, wanted, arguments.output)
-    paper = load_paper(files)
+    table = cache(lambda: raw_table(files, DATASET))
+    found, paper = study(table, trainings, wanted, arguments.output), load_paper(files)
     report: dict[str, Any] = {"edition": keys.edition, "rules": {}}
-    for rule, by_model in errors.items():
+    for rule, by_model in found["errors"].items():
         report["rules"][rule] = {
             model: summary(values, paper.value("base", DATASET, model) or float("nan"))
             for model, values in by_model.items()
@@ -110,7 +138,7 @@ def main() -> None:
                 f"{rule} {model}: {line['mean']:.3f} ± {line['std']:.3f} over {line['splits']}; "
                 f"the paper has {line['paper']}, {line['deviations']:+.1f} deviations away"
             )
-    write_json(arguments.output, {**report, "errors": errors})
+    write_json(arguments.output, {**report, **found})
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ on the training rows is there too: it tells a network that has not learned from 
 overfitted.
 
 A training that is in the output file, with the same settings, is not made again; so a run can be
-stopped and started at any time, and `--only` and `--minutes` divide it into parts.
+stopped and started at any time, and `--only` and `--minutes` divide it into parts. The tables are
+read only if a training is missing: in a clone without data the command prints what is recorded.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,24 @@ class CaseTraining:
     seed: int
 
 
+def study_setting(files: Files, dataset: str, model: str, fraction: float = 1.0) -> CaseTraining:
+    """How the study trained this network."""
+    outcome = outcome_of(files, dataset, model, fraction)
+    hyper = Hyperparameters(**outcome.hyperparameters.model_dump())
+    return CaseTraining(hyper, Plan(**outcome.plan), outcome.seed)
+
+
+def outcome_of(files: Files, dataset: str, model: str, fraction: float) -> Any:
+    if fraction == 1.0:
+        return STUDIES["train"].read(files, dataset, model)
+    return STUDIES["sizes"].read(files, dataset, model).fractions[str(fraction)]
+
+
+def training_rows(files: Files, dataset: str, model: str, fraction: float = 1.0) -> int:
+    """Of this network in the study."""
+    return outcome_of(files, dataset, model, fraction).rows.train
+
+
 def cases(results: Results) -> Iterator[Case]:
     """The numbers that are far from the paper's, in the order of the tables."""
     for number in check(results).numbers:
@@ -80,16 +100,6 @@ def cases(results: Results) -> Iterator[Case]:
             yield Case(number.row, model, 1.0, number.paper, number.ours)
         if number.table == "sizes" and not number.same_as and number.verdict in ("better", "worse"):
             yield Case(number.row, model, float(share), number.paper, number.ours)
-
-
-def study_setting(files: Files, dataset: str, model: str, fraction: float = 1.0) -> CaseTraining:
-    """How the study trained this network."""
-    if fraction == 1.0:
-        outcome = STUDIES["train"].read(files, dataset, model)
-    else:
-        outcome = STUDIES["sizes"].read(files, dataset, model).fractions[str(fraction)]
-    hyper = Hyperparameters(**outcome.hyperparameters.model_dump())
-    return CaseTraining(hyper, Plan(**outcome.plan), outcome.seed)
 
 
 def paper_plan(files: Files, ours: Plan, rows: int) -> Plan:
@@ -154,17 +164,21 @@ def compare(
     widths: Sequence[int],
 ) -> Iterator[dict[str, Any]]:
     """The case with one run more each time."""
-    params = settings.load(files).params
-    prepared = Prepared.read(files, case.dataset)
-    encoded = prepared.encode(prepared.frame, params.categories)
-    rows = prepared.train_rows(case.fraction), prepared.test_rows()
-    ours = study_setting(files, case.dataset, case.model, case.fraction)
+    network = case.dataset, case.model, case.fraction
+    ours, count = study_setting(files, *network), training_rows(files, *network)
     task_dims = FEW_TASK_PARAMETERS if case.model == "lc" and case.fraction < 1 else ()
-    wanted = settings_of(ours, paper_plan(files, ours.plan, len(rows[0])), widths, task_dims)
+    wanted = settings_of(ours, paper_plan(files, ours.plan, count), widths, task_dims)
+
+    @cache
+    def tables() -> tuple[Prepared, tuple[Rows, Rows]]:
+        prepared = Prepared.read(files, case.dataset)
+        rows = prepared.encode(prepared.frame, settings.load(files).params.categories)
+        parts = prepared.train_rows(case.fraction), prepared.test_rows()
+        return prepared, (rows.take(parts[0]), rows.take(parts[1]))
 
     def make(made: CaseTraining) -> dict:
-        parts = encoded.take(rows[0]), encoded.take(rows[1])
-        return run(parts, len(prepared.tasks), case.model, prepared.info.std, made)
+        prepared, rows = tables()
+        return run(rows, len(prepared.tasks), case.model, prepared.info.std, made)
 
     found = {
         "name": case.name,

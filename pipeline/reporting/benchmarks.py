@@ -116,7 +116,8 @@ def _random_settings(found: Any) -> Any:
         return ", ".join(f"{error:.3f} with {rows} rows a task" for rows, error in errors)
 
     def gaussian(case: Any) -> str:
-        return "-" if case["gaussian"] is None else f"{case['gaussian']:.3f}"
+        errors = (case["gaussian"] or {}).items()
+        return ", ".join(f"{error:.3f} {scale}" for scale, error in errors) or "-"
 
     cases = [{**one, "by_rows": by_rows(one), "gaussian": gaussian(one)} for one in found]
     return {"cases": cases}

@@ -31,11 +31,11 @@ def show(check: Check, everything: bool = False, console: Console | None = None)
 
 def summary(check: Check) -> list[str]:
     """Results, inputs and sentences, each counted apart."""
-    agreeing = check.agreeing_rankings
     lines = [
         f"results: {_listed(counts(check.numbers))}",
         f"inputs: {_listed(counts(check.numbers, 'input'))}",
-        f"rankings of Table 3: as in the paper on {agreeing} of {len(check.rankings)} datasets",
+        f"better, worse or different: {_listed(check.explained)}",
+        f"pairs of networks that Table 3 separates: {_listed(check.pairs)}",
         f"sentences, comparable datasets: {_listed(outcome_counts(check.sentences))}",
         f"sentences, all datasets: {_listed(outcome_counts(check.sentences, every=True))}",
     ]

@@ -38,16 +38,30 @@ class Check:
         return [compared for compared in self.numbers if compared.unexplained]
 
     @property
-    def agreeing_rankings(self) -> int:
-        return sum(ranking.agrees for ranking in self.rankings)
+    def explained(self) -> dict[str, int]:
+        """The numbers that are better, worse or differ, by what the notes say of them."""
+        surprising = [compared for compared in self.numbers if compared.is_open]
+        in_part = sum(bool(one.note) and one.in_part for one in surprising)
+        unexplained = len(self.unexplained)
+        in_full = len(surprising) - in_part - unexplained
+        return {"explained": in_full, "explained in part": in_part, "unexplained": unexplained}
+
+    @property
+    def pairs(self) -> dict[str, int]:
+        """Of two networks that Table 3 separates on a comparable dataset."""
+        printed, kept, turned = (
+            sum(len(getattr(one, name)) for one in self.rankings)
+            for name in ("paper", "kept", "reversed")
+        )
+        return {"same": kept, "not separated": printed - kept - turned, "reversed": turned}
 
     def as_json(self) -> dict[str, Any]:
         return {
             "profile": self.profile,
             "results": self.results,
             "inputs": verdicts.counts(self.numbers, "input"),
-            "unexplained": len(self.unexplained),
-            "rankings": {"agree": self.agreeing_rankings, "datasets": len(self.rankings)},
+            **self.explained,
+            "pairs_of_table_3": self.pairs,
             "sentences": outcome_counts(self.sentences),
             "sentences_on_all_datasets": outcome_counts(self.sentences, every=True),
             "numbers": [asdict(compared) for compared in self.numbers],

@@ -60,8 +60,8 @@ class Tolerance(Section):
     absolute: Annotated[float, Field(ge=0)] = 0.0
     bound: bool = False
     """The paper's number is an upper bound: how far ours is below it means nothing."""
-    chosen: bool = False
-    """Our rows were chosen by this number: that it agrees is no result."""
+    given: bool = False
+    """That it agrees is no result: our rows were chosen by it, or it holds by construction."""
     reason: Annotated[str, Field(min_length=1)]
 
 
@@ -69,8 +69,14 @@ class Note(Section):
     cell: str
     profile: str | None = None  # all of them
     note: Annotated[str, Field(min_length=1)]
+    in_part: bool = False
+    """It explains a part of the difference, and says which."""
     command: Annotated[str, Field(min_length=1)]
     """What prints the evidence."""
+
+    @property
+    def text(self) -> str:
+        return "Understood in part. " * self.in_part + self.note
 
 
 Kind = Literal["input", "result"]
@@ -87,8 +93,9 @@ class PaperCell:
     allowed: float
     reason: str
     bound: bool = False
-    chosen: bool = False
+    given: bool = False
     note: str = ""
+    in_part: bool = False
     command: str = ""
 
     @property
@@ -99,13 +106,19 @@ class PaperCell:
     def kind(self) -> Kind:
         """What went into the study (sizes, ranges, how often it restarted), or came out of it."""
         is_input = self.table in ("datasets", "space") or self.column.endswith("diverged")
-        return "input" if is_input or self.chosen else "result"
+        return "input" if is_input or self.given else "result"
 
     @property
     def same_as(self) -> str:
-        """Table 4's networks on all rows are those of Table 2: the cell that has the verdict."""
-        model, _, share = self.column.partition(" ")
-        return f"base/{self.row}/{model}" if self.table == "sizes" and share == "1.0" else ""
+        """The cell whose verdict this one shares.
+
+        Table 4's networks on all rows are those of Table 2, and the two ends of an interval of
+        Table 3 are one result.
+        """
+        model, _, what = self.column.partition(" ")
+        if (self.table, what) == ("sizes", "1.0"):
+            return f"base/{self.row}/{model}"
+        return f"repeats/{self.row}/{model} min" if (self.table, what) == ("repeats", "max") else ""
 
 
 class PaperFigure(Section):
@@ -169,8 +182,9 @@ class Paper(Section):
                 + self.tables[table_name].rounding(column),
                 tolerance.reason,
                 tolerance.bound,
-                tolerance.chosen,
-                " ".join(note.note for note in found),
+                tolerance.given,
+                " ".join(note.text for note in found),
+                any(note.in_part for note in found),
                 "; ".join(dict.fromkeys(note.command for note in found)),
             )
 

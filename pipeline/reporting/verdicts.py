@@ -1,7 +1,8 @@
 """Every number of Tables 1 to 6: ours, the paper's, and what to say of the two.
 
 Only a result can match, be better or be worse. An input (a size, a range, a number of restarts, an
-error by which our rows were chosen) agrees with the paper's or differs from it.
+error by which our rows were chosen, an interval that contains one by construction) agrees with the
+paper's or differs from it.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Compared:
     column: str
     kind: Kind
     same_as: str
-    """The cell of Table 2 with the same network; empty if this number has a verdict of its own."""
+    """The cell whose verdict this number shares; empty if it has one of its own."""
     ours: float | None
     paper: float
     ratio: float | None
@@ -53,6 +54,8 @@ class Compared:
     comparable: bool | None
     verdict: Verdict
     note: str
+    in_part: bool
+    """The note explains a part of the difference."""
     command: str
     by_lme: float | None = None
     """Our error relative to our linear mixed model's on the same rows: no luck of the split."""
@@ -60,8 +63,14 @@ class Compared:
 
     @property
     def is_open(self) -> bool:
-        """Whether it needs an explanation; a network in two tables needs one."""
-        return self.verdict in OPEN and not self.same_as
+        """Whether it needs an explanation; numbers that share a verdict need one."""
+        return (self.verdict in OPEN or self.is_far_below) and not self.same_as
+
+    @property
+    def is_far_below(self) -> bool:
+        """Lower than the paper's upper bound by more than the tolerance: a match that surprises."""
+        below = self.ours is not None and self.ours < self.paper - self.allowed
+        return self.bound and self.verdict == "matches" and below
 
     @property
     def unexplained(self) -> bool:
@@ -69,7 +78,7 @@ class Compared:
 
 
 def compare_all(results: Results, numbers: Numbers) -> list[Compared]:
-    """In the order of the tables; the same network has the same verdict in Tables 2 and 4."""
+    """In the order of the tables; a cell comes after the one whose verdict it shares."""
     editions = {dataset: info.edition for dataset, info in results.infos().items()}
     printed = from_paper(results.paper)
     found: dict[str, Compared] = {}
@@ -91,18 +100,19 @@ def _compare(
     numbers: Numbers,
     printed: Numbers,
     cell: PaperCell,
-    base: Compared | None,
+    shared: Compared | None,
     std: float | None,
 ) -> Compared:
     # Table 6 is of no dataset.
     comparable = True if cell.table == "space" else results.comparable(cell.row)
-    ours, judged_as = _ours(results, numbers, cell), base or cell
-    if base is not None:
-        said = base.verdict
-    elif cell.table == "repeats" and cell.kind == "result":
+    ours, judged_as = _ours(results, numbers, cell), shared or cell
+    base = shared if cell.table == "sizes" else None
+    if shared is not None:
+        said = shared.verdict
+    elif cell.table == "repeats" and cell.column.endswith("min"):
         model = cell.column.split()[0]
         here, there = (rows.repeats.get(cell.row, {}).get(model) for rows in (numbers, printed))
-        said = interval_verdict(here, there, comparable)
+        said = interval_verdict(here, there, comparable, cell.kind)
     else:
         said = verdict(cell, ours, comparable)
     paper, by_lme, paper_by_lme = cell.value, None, None
@@ -126,6 +136,7 @@ def _compare(
         comparable,
         said,
         judged_as.note,
+        judged_as.in_part,
         judged_as.command,
         by_lme,
         paper_by_lme,
@@ -147,16 +158,20 @@ def verdict(cell: PaperCell, ours: float | None, comparable: bool | None) -> Ver
 
 
 def interval_verdict(
-    ours: RepeatsCell | None, paper: RepeatsCell | None, comparable: bool | None
+    ours: RepeatsCell | None,
+    paper: RepeatsCell | None,
+    comparable: bool | None,
+    kind: Kind = "result",
 ) -> Verdict:
     """Table 3: do the errors of ten trainings here and there overlap?"""
     if ours is None or paper is None:
         return "missing"
     if not comparable:
         return "not comparable"
-    if ours.low > paper.high + PRINTED:
-        return "worse"
-    return "better" if ours.high < paper.low - PRINTED else "matches"
+    above, below = ours.low > paper.high + PRINTED, ours.high < paper.low - PRINTED
+    if kind == "input":
+        return "differs" if above or below else "agrees"
+    return "worse" if above else "better" if below else "matches"
 
 
 @dataclass(frozen=True)
@@ -171,8 +186,9 @@ class Ranking:
     """The paper's pairs that are the other way round here."""
 
     @property
-    def agrees(self) -> bool:
-        return not self.reversed
+    def kept(self) -> tuple[str, ...]:
+        """The paper's pairs that are in the same order here."""
+        return tuple(pair for pair in self.paper if pair in self.ours)
 
 
 def rankings(results: Results, numbers: Numbers) -> list[Ranking]:
@@ -220,6 +236,6 @@ def _ours(results: Results, numbers: Numbers, cell: PaperCell) -> float | None:
 
 
 def counts(compared: Sequence[Compared], kind: Kind = "result") -> dict[Verdict, int]:
-    """How often each verdict was given; a network that is in two tables is counted once."""
+    """How often each verdict was given; numbers that share one are counted once."""
     own = [c.verdict for c in compared if c.kind == kind and not c.same_as]
     return {name: own.count(name) for name in VERDICTS[kind]}

@@ -1,6 +1,7 @@
 """The study of split rules, on three countries."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -30,13 +31,14 @@ def table():
 def test_every_rule_has_an_error_for_every_split_and_model(table, tmp_path, monkeypatch):
     path = tmp_path / "splits.json"
     wanted = {"lr": 3, "lme": 3, "lc": 1}
-    found = study(table, {"lc": LC}, wanted, path)
+    report = study(lambda: table, {"lc": LC}, wanted, path)
+    found = report["errors"]
     assert set(found) == {"years", "quarters", "two_years"}
     assert all({m: len(e) for m, e in rule.items()} == wanted for rule in found.values())
     assert len({error for rule in found.values() for error in rule["lr"]}) == 9
     assert all(rule["lme"][0] < rule["lr"][0] for rule in found.values())
     # what the file holds is not computed again, and more splits leave the first as they are
-    path.write_text(json.dumps({"errors": found}))
+    path.write_text(json.dumps(report))
     calls = []
 
     def counted(prepared, model, seed, trainings):
@@ -44,9 +46,18 @@ def test_every_rule_has_an_error_for_every_split_and_model(table, tmp_path, monk
         return 1.0
 
     monkeypatch.setattr(inflation_splits, "error", counted)
-    more = study(table, {"lc": LC}, wanted | {"lr": 4}, path)
+    more = study(lambda: table, {"lc": LC}, wanted | {"lr": 4}, path)["errors"]
     assert calls == [("lr", 3)] * 3
     assert more["years"]["lr"][:3] == found["years"]["lr"]
+    # nor is a table needed for it
+    assert study(lambda: pytest.fail("read"), {"lc": LC}, wanted, path)["errors"] == found
+    # a network that the study trains in another way is trained again, and the others are kept
+    calls.clear()
+    other = replace(LC, seed=1)
+    again = study(lambda: table, {"lc": other}, wanted, path)
+    assert calls == [("lc", 0)] * 3 and again["settings"]["lc"]["seed"] == 1
+    assert again["errors"]["quarters"]["lr"] == found["quarters"]["lr"]
+    assert study(lambda: table, {}, {"lr": 3}, path) == again
 
 
 def test_the_papers_error_in_deviations():

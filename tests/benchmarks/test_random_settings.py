@@ -9,7 +9,7 @@ from benchmarks.random_settings import (
     box_of,
     drawn,
     estimator_error,
-    gaussian_error,
+    gaussian_errors,
     parted,
     parts,
     summary,
@@ -49,18 +49,23 @@ def test_a_setting_that_diverged_is_not_the_lowest():
     assert (found["settings"], found["lowest"]) == (3, 0.3)
 
 
-def walks(tasks: int, points: int) -> Prepared:
-    """Random walks: a point's best prediction interpolates between its two known neighbours."""
-    steps = np.random.default_rng(0).normal(size=(tasks, points))
+def measured(values: np.ndarray) -> Prepared:
+    """Of every task, at the same times: [task, time]."""
+    tasks, times = values.shape
     frame = pd.DataFrame(
         {
-            "task": np.repeat([f"walk {number}" for number in range(tasks)], points),
-            "time": np.tile(np.arange(1.0, points + 1), tasks),
-            "target": steps.cumsum(axis=1).ravel(),
+            "task": np.repeat([f"place {number}" for number in range(tasks)], times),
+            "time": np.tile(np.arange(1.0, times + 1), tasks),
+            "target": values.ravel(),
         }
     )
-    table = TaskTable(frame, (Feature("time"),), "place", "m", "walk", ("task", "time"))
-    return split_table(table, "walks", TaskShare(0.8), seed=0)
+    table = TaskTable(frame, (Feature("time"),), "place", "m", "value", ("task", "time"))
+    return split_table(table, "values", TaskShare(0.8), seed=0)
+
+
+def walks(tasks: int, points: int) -> Prepared:
+    """Random walks: a point's best prediction interpolates between its two known neighbours."""
+    return measured(np.random.default_rng(0).normal(size=(tasks, points)).cumsum(axis=1))
 
 
 def test_a_gaussian_of_all_rows_is_as_good_as_can_be():
@@ -75,11 +80,17 @@ def test_a_gaussian_of_all_rows_is_as_good_as_can_be():
         best.extend(there - np.einsum("ij,jk,ik->i", covariance, pull, covariance))
     expected = np.sqrt(np.mean(best))
     assert len(few) == 1200
-    found = gaussian_error(prepared, 0.25)
+    found = gaussian_errors(prepared, 0.25)["as they are"]
     assert found == pytest.approx(expected, rel=0.04)
     assert estimator_error(walks(60, 10), 0.25) > 0.95 * expected
 
 
+def test_a_gaussian_of_cube_roots_is_better_for_cubes_of_lines():
+    start, slope = np.random.default_rng(0).normal(size=(2, 1000, 1))
+    found = gaussian_errors(measured((start + slope * np.arange(10) / 5) ** 3), 0.25)
+    assert found["in cube roots"] < 0.6 * found["as they are"]
+
+
 def test_tasks_measured_at_points_of_their_own_have_no_gaussian():
-    assert gaussian_error(Source(Files(ROOT), "sine_and_line").draw(0), 0.1) is None
-    assert gaussian_error(walks(tasks=10, points=10), 0.25) is None
+    assert gaussian_errors(Source(Files(ROOT), "sine_and_line").draw(0), 0.1) is None
+    assert gaussian_errors(walks(tasks=10, points=10), 0.25) is None

@@ -35,23 +35,26 @@ def counted(check: Check, kind: Kind = "result", compared: bool = False) -> str:
 
 
 def story(check: Check) -> Story:
-    unexplained, same = len(check.unexplained), sum(bool(c.same_as) for c in check.numbers)
+    unexplained, in_part = len(check.unexplained), check.explained["explained in part"]
+    same, pairs = sum(bool(c.same_as) for c in check.numbers), check.pairs
     return Story(
         f"Of {check.judged} comparable results {counted(check, compared=True)}"
         if check.judged
         else "No result can be compared yet",
         f"Tables 1 to 6 print {len(check.numbers)} numbers. Of {sum(check.results.values())} "
-        f"results, {counted(check)}; {same} more are networks of Table 2 that Table 4 repeats. "
+        f"results, {counted(check)}; {same} more share a verdict with one of these: networks of "
+        "Table 2 that Table 4 repeats, and the upper ends of Table 3's intervals. "
         "Sizes, ranges, restarts and errors by which our rows were chosen are inputs, not results: "
-        f"{counted(check, 'input')}. In "
-        f"Table 3 the networks rank as in the paper on {check.agreeing_rankings} of "
-        f"{plural(len(check.rankings), 'dataset')}. "
+        f"{counted(check, 'input')}. Of {plural(sum(pairs.values()), 'pair')} of networks that "
+        f"Table 3 separates, {pairs['same']} are in the same order here, {pairs['not separated']} "
+        f"are not separated and {pairs['reversed']} reversed. "
         + (
             f"{plural(unexplained, 'number is', 'numbers are')} better, worse or different beyond "
             "tolerance and not explained yet."
             if unexplained
             else "Every number that is better, worse or different beyond tolerance has an "
-            "explanation, which is in the list below."
+            "explanation, which is in the list below"
+            + (f"; {plural(in_part, 'is', 'are')} explained in part." if in_part else ".")
         ),
     )
 
@@ -144,6 +147,28 @@ def column_label(compared: Compared) -> str:
     return {"low": "lowest", "high": "highest"}[first]
 
 
+def rankings(results: Results, check: Check) -> Table:
+    return Table.of(
+        "rankings",
+        "Table 3's other finding: pairs of networks where every training of the first has a lower "
+        "error than all of the second, on the comparable datasets.",
+        check.rankings,
+        {
+            "Dataset": lambda one: name_cell(results, one.dataset),
+            "In the paper": lambda one: pairs_of(one.paper),
+            "Here": lambda one: pairs_of(one.ours),
+            "The same": lambda one: number(len(one.kept), 0),
+            "Reversed": lambda one: number(len(one.reversed), 0),
+        },
+        cards=True,
+    )
+
+
+def pairs_of(pairs: tuple[str, ...]) -> str:
+    """`lc < cs` is "LC < CS"."""
+    return ", ".join(pair.upper() for pair in pairs) or "none"
+
+
 def sentences(check: Check) -> Table:
     counted = " ".join(
         f"On {which} datasets: "
@@ -157,7 +182,8 @@ def sentences(check: Check) -> Table:
     return Table.of(
         "sentences",
         "The paper's sentences as checks, applied to our numbers and to those that the paper "
-        f"prints. {counted}",
+        "prints; one that says two things is two checks. Where the paper shows a figure and no "
+        f"number, its word is taken for it. {counted}",
         check.sentences,
         {
             "Section": lambda judged: judged.sentence.section,

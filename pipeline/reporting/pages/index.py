@@ -457,7 +457,7 @@ def what_differs(check: Check) -> str:
         return "No comparable result differs from the paper's by more than its tolerance."
     worse = sum(c.verdict == "worse" for c in differing)
     unexplained = sum(c.unexplained for c in differing)
-    partly = sum(c.note.startswith("Understood in part") for c in differing)
+    partly = sum(c.in_part for c in differing)
     explained = (
         f"{plural(unexplained, 'has', 'have')} no explanation yet."
         if unexplained
