@@ -119,7 +119,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
                     f"{LARGEST // 2**20} MB"
                 )
             table = file.read()
-        # Whole numbers stay whole beside missing ones: a task 7 shall not be called 7.0.
+        # Whole numbers stay whole beside missing ones: a task 7 must not become 7.0.
         frame = table.to_pandas(ignore_metadata=True, types_mapper=_whole_numbers)
     except (pa.ArrowException, ValueError, OverflowError) as error:
         first_line = str(error).splitlines()[0] if str(error) else type(error).__name__

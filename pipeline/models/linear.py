@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import statsmodels.api as sm
 from numpy.typing import NDArray
-from statsmodels.tools.sm_exceptions import ConvergenceWarning
+from statsmodels.tools.sm_exceptions import ConvergenceWarning, SingularMatrixWarning
 
 from learned_context.rows import Rows
 from learned_context.scaling import Scaler
@@ -55,10 +55,12 @@ def fit_mixed(rows: Rows, tasks: int) -> Linear:
         # A boundary or slow optimum is reported by `converged`, not by a warning.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", RuntimeWarning)
+        warnings.simplefilter("ignore", SingularMatrixWarning)
         result = model.fit(reml=True)
     intercepts = np.zeros(tasks)
-    for task, effect in result.random_effects.items():
-        intercepts[int(task)] = float(np.asarray(effect)[0])
+    if np.asarray(result.cov_re).item() > 0:  # statsmodels refuses to predict effects that are zero
+        for task, effect in result.random_effects.items():
+            intercepts[int(task)] = float(np.asarray(effect)[0])
     return Linear(scaler, columns, np.asarray(result.fe_params), intercepts, bool(result.converged))
 
 

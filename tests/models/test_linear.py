@@ -77,3 +77,14 @@ def test_a_task_without_training_rows_gets_the_population_line():
     model = fit_mixed(seen, 12)
     assert model.intercepts[4] == 0
     assert np.isfinite(model.predict(unseen)).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("seed", range(10))
+def test_tasks_that_do_not_differ_get_the_population_line(seed):
+    """Their variance may be exactly zero, from which statsmodels predicts no effects."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(60, 2))
+    rows = Rows(x, np.repeat([0, 1], 30), 3 * x[:, 0] + random.normal(0, 1, 60))
+    model = fit_mixed(rows, 2)
+    assert model.predict(rows) == pytest.approx(fit_regression(rows, 2).predict(rows), abs=0.2)
