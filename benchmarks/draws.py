@@ -13,7 +13,6 @@ any time, and a clone without data prints what is recorded.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -25,7 +24,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.paper_budget import Case, CaseTraining, cases, read_cases, study_setting
+from benchmarks.paper_budget import Case, CaseTraining, as_json, cases, read_cases, study_setting
 from benchmarks.shared import options
 from learned_context import metrics
 from learned_context.networks.registry import ARCHITECTURES, architecture
@@ -129,7 +128,7 @@ def main() -> None:
         if not source.can_be_drawn or (arguments.only and name not in arguments.only):
             continue
         made = study_setting(files, case.dataset, case.model, case.fraction)
-        setting = json.loads(json.dumps(asdict(made)))
+        setting = as_json(made)
         known = found.get(name, {})
         is_same = known.get("setting") == setting and known.get("ours") == case.ours
         errors = list(known["errors"]) if is_same else []

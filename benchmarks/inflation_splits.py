@@ -14,10 +14,9 @@ data prints what is recorded. Errors of networks with other settings are not kep
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.draws import raw_table, split_table
-from benchmarks.paper_budget import CaseTraining, study_setting
+from benchmarks.paper_budget import CaseTraining, as_json, study_setting
 from benchmarks.shared import options
 from learned_context import metrics
 from learned_context.training.trainer import train
@@ -94,7 +93,7 @@ def study(
 ) -> dict[str, Any]:
     """Errors and the networks' settings; what is in the file is not computed again."""
     content = read_json(path) if path.exists() else {}
-    used = {m: json.loads(json.dumps(asdict(made))) for m, made in trainings.items()}
+    used = {m: as_json(made) for m, made in trainings.items()}
     settings = content.get("settings", {}) | used
     found = kept_errors(content, settings)
     report = {"settings": settings, "errors": found}

@@ -3,14 +3,14 @@
 A case is a network of Table 2 on a comparable dataset whose error differs from the paper's by more
 than 10% in either direction, or one of Table 4 that is better or worse than the paper's. It is
 trained with the settings and the seed of the study on the paper's budget (10,000 epochs of two
-batches), and with `--widths` once more for each larger width. Learned context on a part of the
-rows is also trained with few task parameters, which a search can choose wrongly there. The error
-on the training rows is there too: it tells a network that has not learned from one that has
-overfitted.
+batches), and with `--widths` once more for each larger width. `--rates` adds trainings on our
+budget at shares of the peak rate, which a search can choose too low, and learned context on a part
+of the rows is also trained with few task parameters. The error on the training rows is there too:
+it tells a network that has not learned from one that has overfitted.
 
-A training that is in the output file, with the same settings, is not made again; so a run can be
-stopped and started at any time, and `--only` and `--minutes` divide it into parts. The tables are
-read only if a training is missing: in a clone without data the command prints what is recorded.
+A training that is in the output file, of the same rows and settings, is kept; so a run can be
+stopped and started at any time, and `--only` and `--minutes` divide it into parts. Tables are read
+only if a training is missing: in a clone without data the command prints what is recorded.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from pipeline.reporting.results import Results
 from pipeline.settings import Profile, load_section
 from pipeline.studies import STUDIES
 from pipeline.studies.framework.plans import budget_for
+from pipeline.tables.description import read_description
 from pipeline.tables.prepared import Prepared
 
 OFF = 0.10
@@ -111,7 +112,11 @@ def paper_plan(files: Files, ours: Plan, rows: int) -> Plan:
 
 
 def settings_of(
-    ours: CaseTraining, paper: Plan, widths: Sequence[int], task_dims: Sequence[int] = ()
+    ours: CaseTraining,
+    paper: Plan,
+    widths: Sequence[int],
+    rates: Sequence[float] = (),
+    task_dims: Sequence[int] = (),
 ) -> dict[str, CaseTraining]:
     """By name: the study's own training, the paper's budget, and these with one thing changed."""
     found = {"workstation": ours, "paper": replace(ours, plan=paper)}
@@ -119,6 +124,9 @@ def settings_of(
         if width > ours.hyper.width:
             hyper = replace(ours.hyper, width=width)
             found[f"paper, width {width}"] = CaseTraining(hyper, paper, ours.seed)
+    for share in rates:
+        hyper = replace(ours.hyper, peak_rate=share * ours.hyper.peak_rate)
+        found[f"workstation, {share:g} of the peak rate"] = replace(ours, hyper=hyper)
     for task_dim in task_dims:
         if ours.hyper.task_dim not in (0, task_dim):
             hyper = replace(ours.hyper, task_dim=task_dim)
@@ -143,7 +151,7 @@ def run(rows: tuple[Rows, Rows], tasks: int, model: str, std: float, made: CaseT
         "restarts": trained.restarts,
         "finished": trained.finished,
         "cpu_seconds": round(time.process_time() - started, 1),
-        "setting": json.loads(json.dumps(asdict(made))),
+        "setting": as_json(made),
     }
 
 
@@ -152,9 +160,8 @@ def fill(
 ) -> Iterator[tuple[str, dict]]:
     """The runs that are wanted, by name; one of the same setting is taken as it is."""
     for name, made in wanted.items():
-        setting = json.loads(json.dumps(asdict(made)))
         found = known.get(name)
-        yield name, found if found and found["setting"] == setting else make(made)
+        yield name, found if found and found["setting"] == as_json(made) else make(made)
 
 
 def compare(
@@ -162,12 +169,13 @@ def compare(
     case: Case,
     known: dict[str, dict],
     widths: Sequence[int],
-) -> Iterator[dict[str, Any]]:
-    """The case with one run more each time."""
+    rates: Sequence[float],
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The name of a run, and the case with it; one run more each time."""
     network = case.dataset, case.model, case.fraction
     ours, count = study_setting(files, *network), training_rows(files, *network)
     task_dims = FEW_TASK_PARAMETERS if case.model == "lc" and case.fraction < 1 else ()
-    wanted = settings_of(ours, paper_plan(files, ours.plan, count), widths, task_dims)
+    wanted = settings_of(ours, paper_plan(files, ours.plan, count), widths, rates, task_dims)
 
     @cache
     def tables() -> tuple[Prepared, tuple[Rows, Rows]]:
@@ -182,14 +190,31 @@ def compare(
 
     found = {
         "name": case.name,
+        "data": data_of(files, case.dataset),
         **asdict(case),
         "unit": case.unit,
         "paper_prints": case.paper,
-        "runs": {},
+        "runs": of_setting(known, ours),
     }
     for name, done in fill(known, wanted, make):
         found["runs"][name] = done
-        yield found
+        yield name, found
+
+
+def of_setting(known: dict[str, dict], ours: CaseTraining) -> dict[str, dict]:
+    """The runs if the study still trains as it did then, also those that are not wanted now."""
+    study = known.get("workstation", {}).get("setting")
+    return dict(known) if study == as_json(ours) else {}
+
+
+def as_json(made: CaseTraining) -> Any:
+    """As a file has it."""
+    return json.loads(json.dumps(asdict(made)))
+
+
+def data_of(files: Files, dataset: str) -> str:
+    """The SHA-256 of the table's content: the rows and their split."""
+    return read_description(files, dataset).content_sha256
 
 
 def read_cases(path: Path) -> dict[str, dict[str, Any]]:
@@ -201,6 +226,7 @@ def main() -> None:
     parser = options(__doc__, "paper_budget.json")
     parser.add_argument("--project", type=Path, default=Path(), help="where tables and results are")
     parser.add_argument("--widths", type=int, nargs="*", default=[], help="larger widths to try")
+    parser.add_argument("--rates", type=float, nargs="*", default=[], help="shares of the rate")
     parser.add_argument("--only", nargs="*", help="names of cases, as --list prints them")
     parser.add_argument("--list", action="store_true", help="print the cases and stop")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no training after these")
@@ -220,16 +246,15 @@ def main() -> None:
         if arguments.only and name not in arguments.only:
             continue
         earlier = found.get(name, {})
-        # Another error of the study with the same settings: its rows are others.
-        known = earlier["runs"] if earlier.get("ours") == case.ours else {}
-        for filled in compare(files, case, known, arguments.widths):
+        known = earlier["runs"] if earlier.get("data") == data_of(files, case.dataset) else {}
+        for run_name, filled in compare(files, case, known, arguments.widths, arguments.rates):
             found[name] = filled
             write_json(arguments.output, [found[one] for one in far if one in found])
-            last = list(filled["runs"].items())[-1]
+            last = filled["runs"][run_name]
             print(
-                f"  {name}, {last[0]}: {last[1][case.unit]:.4f} after {last[1]['epochs']} of "
-                f"{last[1]['epochs_allowed']} epochs of {last[1]['batches']} batches, training "
-                f"error {last[1]['train_rmse']:.4g}, {last[1]['cpu_seconds']} s",
+                f"  {name}, {run_name}: {last[case.unit]:.4f} after {last['epochs']} of "
+                f"{last['epochs_allowed']} epochs of {last['batches']} batches, training error "
+                f"{last['train_rmse']:.4g}, {last['cpu_seconds']} s",
                 flush=True,
             )
             if time.process_time() > 60 * arguments.minutes:

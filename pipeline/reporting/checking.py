@@ -41,7 +41,7 @@ class Check:
     def explained(self) -> dict[str, int]:
         """The numbers that are better, worse or differ, by what the notes say of them."""
         surprising = [compared for compared in self.numbers if compared.is_open]
-        in_part = sum(bool(one.note) and one.in_part for one in surprising)
+        in_part = sum(one.in_part for one in surprising)
         unexplained = len(self.unexplained)
         in_full = len(surprising) - in_part - unexplained
         return {"explained": in_full, "explained in part": in_part, "unexplained": unexplained}

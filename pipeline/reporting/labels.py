@@ -38,6 +38,7 @@ FEATURES = {
         "temp": "temperature",
         "hum": "humidity",
         "windspeed": "wind speed",
+        "atemp": "felt temperature",
     },
     "inflation": {"time": "year"},
     "parkinson": {"Jitter(%)": "jitter of the voice (%)"},

@@ -197,22 +197,26 @@ class Paper(Section):
         """A printed number, or None for a dataset that is not the paper's."""
         return self.tables[table].values.get(row, {}).get(column)
 
-    def error(self, dataset: str, model: str, std: float | None) -> float | None:
-        """Table 2's error, as exactly as the paper tells it.
+    def error_range(
+        self, dataset: str, model: str, std: float | None
+    ) -> tuple[float, float] | None:
+        """Between which numbers Table 2's error is, as far as the paper tells.
 
-        Table 4 prints the same error relative to the target's deviation, and both are rounded. If
-        that narrows what Table 2's digits leave open, the middle of what is left is the error.
+        Table 4 prints the same error relative to the target's deviation, and both are rounded.
         `std`: the deviation with more digits than Table 1 prints, or None if it is not known.
         """
         printed = self.value("base", dataset, model)
-        relative = self.value("sizes", dataset, f"{model} 1.0")
-        if printed is None or relative is None or std is None:
-            return printed
+        if printed is None:
+            return None
         half = self.tables["base"].rounding(model)
-        half_relative = self.tables["sizes"].rounding(f"{model} 1.0")
-        low = max(printed - half, (relative - half_relative) * std)
-        high = min(printed + half, (relative + half_relative) * std)
-        return (low + high) / 2 if low < high else printed
+        both = printed - half, printed + half
+        relative = self.value("sizes", dataset, f"{model} 1.0")
+        if relative is None or std is None:
+            return both
+        half = self.tables["sizes"].rounding(f"{model} 1.0")
+        low = max(both[0], (relative - half) * std)
+        high = min(both[1], (relative + half) * std)
+        return (low, high) if low < high else both
 
 
 def load_paper(files: Files) -> Paper:

@@ -24,7 +24,15 @@ from pipeline.tables.description import TableDescription, read_description
 
 R = TypeVar("R", bound=StudyResult)
 C = TypeVar("C", bound=Checked)
-MEASURED = ("arena", "draws", "inflation_splits", "linear_draws", "paper_budget", "times")
+MEASURED = (
+    "arena",
+    "bike_columns",
+    "draws",
+    "inflation_splits",
+    "linear_draws",
+    "paper_budget",
+    "times",
+)
 """What pages show of results/benchmarks."""
 
 

@@ -8,7 +8,7 @@ paper's or differs from it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pipeline.reporting.numbers import (
@@ -57,6 +57,8 @@ class Compared:
     in_part: bool
     """The note explains a part of the difference."""
     command: str
+    highest: float | None = None
+    """What the paper's error of Table 2 is at most, by the digits that it prints."""
     by_lme: float | None = None
     """Our error relative to our linear mixed model's on the same rows: no luck of the split."""
     paper_by_lme: float | None = None
@@ -64,13 +66,18 @@ class Compared:
     @property
     def is_open(self) -> bool:
         """Whether it needs an explanation; numbers that share a verdict need one."""
-        return (self.verdict in OPEN or self.is_far_below) and not self.same_as
+        return self.is_surprising and not self.same_as
 
     @property
-    def is_far_below(self) -> bool:
-        """Lower than the paper's upper bound by more than the tolerance: a match that surprises."""
+    def is_surprising(self) -> bool:
+        """A difference, or a match that is below an upper bound by more than the tolerance."""
         below = self.ours is not None and self.ours < self.paper - self.allowed
-        return self.bound and self.verdict == "matches" and below
+        return self.verdict in OPEN or (self.bound and self.verdict == "matches" and below)
+
+    @property
+    def at_most_the_papers(self) -> bool:
+        """Not above any error that the paper's digits allow."""
+        return self.ours is not None and self.highest is not None and self.ours <= self.highest
 
     @property
     def unexplained(self) -> bool:
@@ -115,12 +122,14 @@ def _compare(
         said = interval_verdict(here, there, comparable, cell.kind)
     else:
         said = verdict(cell, ours, comparable)
-    paper, by_lme, paper_by_lme = cell.value, None, None
+    paper, highest, by_lme, paper_by_lme = cell.value, None, None, None
     if cell.table == "base":
-        paper = results.paper.error(cell.row, cell.column, std if comparable else None) or paper
+        std = std if comparable else None
+        if left_open := results.paper.error_range(cell.row, cell.column, std):
+            paper, highest = sum(left_open) / 2, left_open[1]
         by_lme = _relative(ours, numbers.base.get(cell.row, {}).get("lme"))
         paper_by_lme = _relative(paper, printed.base.get(cell.row, {}).get("lme"))
-    return Compared(
+    compared = Compared(
         cell.name,
         cell.table,
         cell.row,
@@ -138,8 +147,15 @@ def _compare(
         judged_as.note,
         judged_as.in_part,
         judged_as.command,
+        highest,
         by_lme,
         paper_by_lme,
+    )
+    # A note's pattern may cover numbers that need none.
+    return (
+        compared
+        if compared.is_surprising
+        else replace(compared, note="", in_part=False, command="")
     )
 
 

@@ -4,8 +4,17 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from benchmarks.paper_budget import CaseTraining, fill, paper_plan, run, settings_of
+from benchmarks.paper_budget import (
+    CaseTraining,
+    as_json,
+    fill,
+    of_setting,
+    paper_plan,
+    run,
+    settings_of,
+)
 from learned_context.training.trainer import Hyperparameters, Plan
 from pipeline.files import Files
 from tests.conftest import ROOT
@@ -30,11 +39,25 @@ def test_larger_widths_are_trained_and_smaller_ones_are_not():
 
 
 def test_other_numbers_of_task_parameters_keep_the_studys_budget():
-    found = settings_of(OURS, replace(OURS.plan, epochs=20), [], [1, 2])
+    found = settings_of(OURS, replace(OURS.plan, epochs=20), [], [], [1, 2])
     assert list(found)[2:] == ["workstation, 1 task parameters"]
     assert found["workstation, 1 task parameters"].plan == OURS.plan
     none = replace(OURS, hyper=replace(OURS.hyper, task_dim=0))
-    assert list(settings_of(none, OURS.plan, [], [1])) == ["workstation", "paper"]
+    assert list(settings_of(none, OURS.plan, [], [], [1])) == ["workstation", "paper"]
+
+
+def test_shares_of_the_peak_rate_keep_the_studys_budget():
+    found = settings_of(OURS, replace(OURS.plan, epochs=20), [], [0.2])
+    assert list(found)[2:] == ["workstation, 0.2 of the peak rate"]
+    made = found["workstation, 0.2 of the peak rate"]
+    assert made.hyper.peak_rate == pytest.approx(0.01)
+    assert replace(made, hyper=OURS.hyper) == OURS
+
+
+def test_runs_that_are_not_wanted_now_are_kept_while_the_study_trains_in_the_same_way():
+    known = {name: {"setting": as_json(OURS)} for name in ("workstation", "paper, width 200")}
+    assert of_setting(known, OURS) == known
+    assert of_setting(known, replace(OURS, seed=4)) == of_setting({}, OURS) == {}
 
 
 def test_a_training_of_the_same_setting_is_not_made_again():

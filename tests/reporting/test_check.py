@@ -105,6 +105,15 @@ def test_an_error_far_below_an_upper_bound_matches_and_needs_a_note(project):
     assert replace(one, ours=one.paper - 1.1 * one.allowed).unexplained
 
 
+def test_every_note_explains_a_number_that_differs():
+    results = Results(Files(ROOT))
+    profile = results.settings.params.profile
+    surprising = [one for one in check(results).numbers if one.is_surprising]
+    for note in results.paper.notes:
+        if note.profile in (None, profile):
+            assert any(note.text in one.note for one in surprising), note.cell
+
+
 def test_pairs_of_networks_that_the_paper_separates_are_the_same_overlap_or_are_reversed(project):
     results = Results.open(project(datasets=("frequency", "bike_sharing", "obesity")).root)
     ours = from_results(results)
@@ -195,25 +204,38 @@ def test_one_network_has_one_verdict(project):
 def test_an_error_printed_twice_is_known_more_exactly():
     paper = load_paper(Files(ROOT))
     # Death rate: 0.011 in Table 2, and 0.10 of the deviation in Table 4.
-    assert paper.error("death_rate", "lc", 0.1184) == pytest.approx((0.095 * 0.1184 + 0.0115) / 2)
-    assert paper.error("schools", "lc", 12.72) == 10.203  # Table 4's two digits add nothing
-    assert paper.error("death_rate", "fs", 0.1184) == 0.042  # not in Table 4
-    assert paper.error("death_rate", "lc", None) == 0.011
-    assert paper.error("death_rate", "lc", 0.2) == 0.011  # no error fits both
-    assert paper.error("own", "lc", 1.0) is None
+    narrowed = paper.error_range("death_rate", "lc", 0.1184)
+    assert narrowed == pytest.approx((0.095 * 0.1184, 0.0115))
+    # Table 4's two digits add nothing
+    assert paper.error_range("schools", "lc", 12.72) == pytest.approx((10.2025, 10.2035))
+    # not in Table 4
+    assert paper.error_range("death_rate", "fs", 0.1184) == pytest.approx((0.0415, 0.0425))
+    for std in (None, 0.2):  # no error fits both
+        assert paper.error_range("death_rate", "lc", std) == pytest.approx((0.0105, 0.0115))
+    assert paper.error_range("own", "lc", 1.0) is None
 
 
 def test_ratios_are_to_the_narrowed_error_where_the_deviation_is_the_papers():
     results = Results(Files(ROOT))
     found = {one.cell: one for one in check(results).numbers}
     rebuilt = found["base/death_rate/lc"]
-    narrowed = results.paper.error("death_rate", "lc", found["datasets/death_rate/std"].ours)
-    assert 0.0112 < narrowed < 0.0115
+    std = found["datasets/death_rate/std"].ours
+    low, high = results.paper.error_range("death_rate", "lc", std)
+    assert 0.0111 < low < high == rebuilt.highest
+    narrowed = (low + high) / 2
     assert rebuilt.ratio == pytest.approx(rebuilt.ours / narrowed)
     assert rebuilt.paper_by_lme == pytest.approx(narrowed / 0.078)
     assert found["sizes/death_rate/lc 1.0"].ratio == rebuilt.ratio
     drawn = found["base/frequency/cs"]  # a draw has a deviation of its own
     assert drawn.ratio == pytest.approx(drawn.ours / 0.136)
+
+
+def test_an_error_is_at_most_the_papers_as_far_as_the_paper_prints_it(project):
+    numbers = check(Results.open(project(datasets=("schools",)).root)).numbers
+    (one,) = (one for one in numbers if one.cell == "base/schools/lc")  # 10.203
+    assert one.at_most_the_papers and replace(one, ours=10.2034).at_most_the_papers
+    assert not replace(one, ours=10.2036).at_most_the_papers
+    assert not replace(one, ours=None).at_most_the_papers
 
 
 def test_errors_relative_to_the_mixed_model_are_a_second_comparison(project):

@@ -47,9 +47,9 @@ TABLES = {
     "search": ["chosen", "table_6"],
     "data": ["clean", "hashes", "leakage", "table_1"],
     "methods": [f"choices_{t}" for t in ("data", "models", "search", "studies", "training")],
-    "check": ["numbers", "sentences", "verdicts"],
+    "check": ["numbers", "ratios", "sentences", "verdicts"],
     "arena": ["contestants", "duels", "leaderboard", "losses", "targets"],
-    "budget": ["draws", "splits", "trainings"],
+    "budget": ["columns", "draws", "splits", "trainings"],
     "index": ["claims", "differences", "errors"],
     "reproduce": ["provenance"],
 }

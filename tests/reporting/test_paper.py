@@ -104,12 +104,14 @@ def test_a_tolerance_of_one_edition_is_none_of_another(paper):
     assert not found["recovered_rows"]["base/schools/lc"].bound
 
 
-def test_inputs_are_no_results_and_a_network_in_two_tables_is_one(paper):
+def test_inputs_are_no_results_and_one_network_or_interval_is_one(paper):
     cells = list(paper.cells())
-    chose_the_rows = 6 * 2
-    assert sum(cell.kind == "input" for cell in cells) == 50 + 10 + 30 + chose_the_rows
+    chose_the_rows, relative_to_itself = 6 * 2, 10 * 2
+    inputs = 50 + 10 + 30 + chose_the_rows + relative_to_itself
+    assert sum(cell.kind == "input" for cell in cells) == inputs
     same = {cell.name: cell.same_as for cell in cells if cell.same_as}
-    assert len(same) == 30 and same["sizes/schools/ll 1.0"] == "base/schools/ll"
+    assert len(same) == 30 + 30 and same["sizes/schools/ll 1.0"] == "base/schools/ll"
+    assert same["repeats/schools/ll max"] == "repeats/schools/ll min"
 
 
 def test_reasons_fit_their_number(paper):

@@ -1,6 +1,8 @@
-"""Budget and split: what the shorter trainings and the choice of rows do to the errors."""
+"""Budget and data: what the shorter trainings and the choice of rows and columns do."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,6 +14,7 @@ from pipeline.reporting.drawing import WIDE, draw, labelled_rows, log_scale, pic
 from pipeline.reporting.formatting import listed, percent, plural, show
 from pipeline.reporting.labels import (
     BLUE,
+    FEATURES,
     GREEN,
     LINEAR,
     ORANGE,
@@ -30,6 +33,8 @@ RULES = {
     "two_years": "Blocks of two years",
 }
 RULE_COLOURS = (BLUE, GREEN, PURPLE)
+LIKELY = 2.0
+"""Standard deviations between the paper's error and the mean of ours."""
 
 
 class BudgetRun(Checked, extra="ignore"):
@@ -102,6 +107,37 @@ class SplitErrors(Checked, extra="ignore"):
     """The paper's error minus the mean, in standard deviations."""
 
 
+class ColumnSet(Checked, extra="ignore"):
+    """Six columns of Bike sharing, of benchmarks/bike_columns.py."""
+
+    columns: list[str]
+    linear: dict[str, SplitErrors]
+    networks: dict[str, Error]
+    """Test errors by model."""
+
+    @property
+    def is_likely(self) -> bool:
+        """The paper's linear errors are not unusual with these columns."""
+        return all(abs(errors.deviations) <= LIKELY for errors in self.linear.values())
+
+    def name(self, own: ColumnSet) -> str:
+        """The column that is not the study's, and the one that it replaces."""
+        ((new, old),) = (
+            (_column(new), _column(old))
+            for new, old in zip(self.columns, own.columns, strict=True)
+            if new != old
+        )
+        return f"{new} instead of {old}"
+
+
+class ColumnStudy(Checked, extra="ignore"):
+    paper: dict[str, Error]
+    sets: list[ColumnSet]
+
+    def ratio(self, one: ColumnSet, model: str) -> float:
+        return one.networks[model] / self.paper[model]
+
+
 class SplitStudy(Checked, extra="ignore"):
     edition: str
     rules: dict[str, dict[str, SplitErrors]]
@@ -118,6 +154,14 @@ def split_study(results: Results) -> SplitStudy | None:
     return results.benchmark("inflation_splits", SplitStudy)
 
 
+def column_study(results: Results) -> ColumnStudy | None:
+    return results.benchmark("bike_columns", ColumnStudy)
+
+
+def _column(name: str) -> str:
+    return FEATURES["bike_sharing"].get(name, name)
+
+
 def _not_measured(what: str, script: str) -> Text:
     return missing(f"{what} was not measured yet: `python benchmarks/{script}.py` does it.")
 
@@ -126,7 +170,7 @@ def story(results: Results) -> Story:
     found, study = cases(results), split_study(results)
     changes = [case.error(PAPER) / case.error(OURS) - 1 for case in found]
     answer = []
-    title = "Budget and split"
+    title = "Budget and data"
     if changes:
         better, worse = sum(c < -0.02 for c in changes), sum(c > 0.02 for c in changes)
         title = f"The paper's longer trainings change the error by {_range(changes)}"
@@ -138,6 +182,8 @@ def story(results: Results) -> Story:
     if study:
         answer.append(_verdict(study))
         title = title if changes else "Which rows are test rows decides Inflation's errors"
+    if columns := column_study(results):
+        answer.append(_columns_matter(columns))
     return Story(title, " ".join(answer) or "Neither effect was measured yet.")
 
 
@@ -156,6 +202,22 @@ def _verdict(study: SplitStudy) -> str:
         "Which of Inflation's rows are test rows: the paper's errors of linear models are, in "
         f"standard deviations, at most this far from our means over many splits: {listed(far)}."
         + (f" Our networks' mean errors, of the paper's: {listed(relative)}." if relative else "")
+    )
+
+
+def _columns_matter(study: ColumnStudy) -> str:
+    likely = [one for one in study.sets if one.is_likely]
+    ratios = [
+        f"{model_style(model).label} {show(min(found), 2)} to {show(max(found), 2)}"
+        for model in study.paper
+        if model not in LINEAR
+        if (found := [study.ratio(one, model) for one in likely])
+    ]
+    return (
+        "Which six columns of Bike sharing are features, the paper does not say: of "
+        f"{plural(len(study.sets), 'set')} that differ in one column at most, {len(likely)} have "
+        f"linear errors like the paper's. Networks' errors with these, of the paper's: "
+        f"{listed(ratios)}."
     )
 
 
@@ -328,3 +390,41 @@ def splits_figure(results: Results) -> Drawing | Text:
             Mark("the paper", ORANGE, line="-"),
         ],
     )  # fmt: skip
+
+
+def columns_table(results: Results) -> Table | Text:
+    study = column_study(results)
+    if study is None:
+        return _not_measured("The effect of the columns", "bike_columns")
+    own = study.sets[0]
+    networks = [model for model in study.paper if model not in LINEAR]
+    return Table.of(
+        "columns",
+        f"Bike sharing: the study's columns ({listed([_column(name) for name in own.columns])}), "
+        "and one other column of the file in the place of one of them. Linear errors: how far the "
+        "paper's are from the means over "
+        f"{plural(own.linear['lr'].splits, 'split')}, in standard deviations. Networks: errors "
+        "relative to the paper's, on the study's split and with its settings, which were chosen "
+        "for the study's columns.",
+        sorted(study.sets, key=lambda one: (one is not own, study.ratio(one, "ll"))),
+        {
+            "Columns": lambda one: "the study's" if one is own else one.name(own),
+            **{
+                f"{model_style(model).label}, deviations": partial(_deviations, model)
+                for model in own.linear
+            },
+            **{
+                f"{model_style(model).label} / paper": partial(_ratio, study, model)
+                for model in networks
+            },
+        },
+        cards=True,
+    )
+
+
+def _deviations(model: str, one: ColumnSet) -> Cell:
+    return number(one.linear[model].deviations, 1)
+
+
+def _ratio(study: ColumnStudy, model: str, one: ColumnSet) -> Cell:
+    return number(study.ratio(one, model), 2)

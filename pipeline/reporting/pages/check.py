@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+from statistics import median
+
 from pipeline.reporting.blocks import Cell, Filter, Table
 from pipeline.reporting.cells import name_cell, number, text
 from pipeline.reporting.checking import Check
-from pipeline.reporting.formatting import listed, plural, short
-from pipeline.reporting.labels import HYPERPARAMETERS, model_style
+from pipeline.reporting.formatting import listed, plural, short, show
+from pipeline.reporting.labels import HYPERPARAMETERS, dataset_label, model_style
 from pipeline.reporting.pages.data import COLUMNS
 from pipeline.reporting.paper import Kind
 from pipeline.reporting.results import Results
@@ -42,7 +46,7 @@ def story(check: Check) -> Story:
         if check.judged
         else "No result can be compared yet",
         f"Tables 1 to 6 print {len(check.numbers)} numbers. Of {sum(check.results.values())} "
-        f"results, {counted(check)}; {same} more share a verdict with one of these: networks of "
+        f"results, {counted(check)}; {same} more share the verdict of another: networks of "
         "Table 2 that Table 4 repeats, and the upper ends of Table 3's intervals. "
         "Sizes, ranges, restarts and errors by which our rows were chosen are inputs, not results: "
         f"{counted(check, 'input')}. Of {plural(sum(pairs.values()), 'pair')} of networks that "
@@ -69,6 +73,39 @@ def by_table(results: Results, check: Check) -> Table:
             rows.append([Cell(printed.title), *(number(found[one], 0) for one in VERDICTS[kind])])
     titles = (verdict.capitalize() for verdict in VERDICTS[kind])
     return Table("verdicts", "", ("Table", *titles), rows, cards=True)
+
+
+def ratios(results: Results, check: Check) -> Table:
+    """Of Table 2, in one line for each model."""
+    found: dict[str, dict[str, float]] = {}
+    at_most: Counter[str] = Counter()
+    for one in check.numbers:
+        if one.table == "base" and one.comparable and one.ratio is not None:
+            found.setdefault(one.column, {})[one.row] = one.ratio
+            at_most[one.column] += one.at_most_the_papers
+
+    def extreme(of: Callable[..., str], model: str) -> str:
+        dataset = of(found[model], key=found[model].__getitem__)
+        return f"{show(found[model][dataset], 3)} ({dataset_label(dataset)})"
+
+    return Table.of(
+        "ratios",
+        "Table 2 on the comparable datasets: our error relative to the paper's, as exactly as the "
+        "paper prints it. An error counts as equal if the paper's digits allow it.",
+        [model for model in results.models if model in found],
+        {
+            "Model": lambda model: model_style(model).label,
+            "Datasets": lambda model: number(len(found[model]), 0),
+            "Below the paper's": lambda model: number(
+                sum(ratio < 1 for ratio in found[model].values()), 0
+            ),
+            "Below or equal": lambda model: number(at_most[model], 0),
+            "Lowest": lambda model: extreme(min, model),
+            "Median": lambda model: number(median(found[model].values()), 3),
+            "Highest": lambda model: extreme(max, model),
+        },
+        cards=True,
+    )
 
 
 def all_numbers(results: Results, check: Check) -> Table:
