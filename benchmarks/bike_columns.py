@@ -8,8 +8,8 @@ own split. Where the sets that the linear errors allow give networks of very dif
 difference from the paper's network says little.
 
 What is in the output file is not computed again, so a run can be stopped and started at any time,
-and a clone without data prints what is recorded. Errors of networks with other settings or rows are
-not kept.
+and a clone without data prints what is recorded. Errors of other rows, and of networks with other
+settings, are not kept.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.draws import raw_table
 from benchmarks.inflation_splits import summary
 from benchmarks.linear_draws import LINEAR, errors
-from benchmarks.paper_budget import CaseTraining, as_json, data_of, study_setting
+from benchmarks.paper_budget import CaseTraining, as_json, data_of, raw_of, study_setting
 from benchmarks.shared import options
 from learned_context import metrics
 from learned_context.columns import Encoding
@@ -79,12 +79,14 @@ def sets() -> Iterator[tuple[Feature, ...]]:
             yield (*FEATURES[:place], other, *FEATURES[place + 1 :])
 
 
-def prepared(table: TaskTable, seed: int) -> dict[tuple[str, ...], Prepared]:
-    """One split of the rows, the study's for its seed, which all sets of columns share."""
-    own = columns_of(FEATURES)
-    frame = splits.split(table.frame, own, registry.split_rule(DATASET, None), seed, DATASET)
-    # The split brings the rows into this order, and leaves out the other columns.
-    ordered = table.frame.sort_values(["task", *own, "target"], kind="stable", ignore_index=True)
+def tables_of(table: TaskTable, seed: int) -> dict[tuple[str, ...], Prepared]:
+    """By columns: the tables of one split, the study's for its seed, which all sets share."""
+    study = columns_of(FEATURES)
+    frame = splits.split(table.frame, study, registry.split_rule(DATASET, None), seed, DATASET)
+    # A split sorts the rows and leaves out the other columns: they are sorted in the same way.
+    names = ["task", *study, "target"]
+    ordered = table.frame.sort_values(names, kind="stable", ignore_index=True)
+    pd.testing.assert_frame_equal(ordered[names], frame[names])
     frame = frame.assign(**{name: ordered[name] for name in columns_of(OTHERS)})
     return {
         columns_of(features): Prepared(
@@ -99,47 +101,54 @@ def columns_of(features: Sequence[Feature]) -> tuple[str, ...]:
     return tuple(feature.name for feature in features)
 
 
-def network_error(table: Prepared, model: str, made: CaseTraining, categories: Encoding) -> float:
+def network_error(
+    table: Prepared, model: str, training: CaseTraining, categories: Encoding
+) -> float:
     rows = table.encode(table.frame, categories)
     known, test = rows.take(table.train_rows()), rows.take(table.test_rows())
-    trained = train(known, len(table.tasks), model, made.hyper, made.plan, made.seed)
+    trained = train(known, len(table.tasks), model, training.hyper, training.plan, training.seed)
     return metrics.rmse(test.y, trained.predict(test))
 
 
-Split = Callable[[int], dict[tuple[str, ...], Prepared]]
-"""The tables of a seed, by their columns."""
-
-
 @dataclass(frozen=True)
-class Wanted:
+class Measurement:
     """What is measured of every set of columns."""
 
+    tables: Callable[[int], dict[tuple[str, ...], Prepared]]
+    """Of a seed, by columns."""
     linear_splits: int
     trainings: dict[str, CaseTraining]
-    own_seed: int
+    study_seed: int
     """Of the study's split, on which networks are trained."""
     categories: Encoding
 
-    def fill(self, one: dict[str, Any], split: Split) -> None:
-        """What is missing in the record of one set of columns."""
-        columns = tuple(one["columns"])
-        while len(one["errors"]["lr"]) < self.linear_splits:
-            for model, error in errors(split(len(one["errors"]["lr"]))[columns]).items():
-                one["errors"][model].append(error)
-        for model, made in self.trainings.items():
-            if model not in one["networks"]:
-                table = split(self.own_seed)[columns]
-                one["networks"][model] = network_error(table, model, made, self.categories)
+    def complete(self, record: dict[str, Any]) -> None:
+        """Add what is missing in the record of one set of columns."""
+        columns = tuple(record["columns"])
+        while len(record["errors"]["lr"]) < self.linear_splits:
+            seed = len(record["errors"]["lr"])
+            for model, error in errors(self.tables(seed)[columns]).items():
+                record["errors"][model].append(error)
+        for model, training in self.trainings.items():
+            if model not in record["networks"]:
+                table = self.tables(self.study_seed)[columns]
+                record["networks"][model] = network_error(table, model, training, self.categories)
 
 
-def kept(path: Path, state: dict[str, Any]) -> dict[tuple[str, ...], dict[str, Any]]:
-    """By columns: what the file holds; errors of networks only if they are of the same state."""
-    content = read_json(path) if path.exists() else {"sets": []}
-    found = {tuple(one["columns"]): one for one in content["sets"]}
-    if content.get("state") != state:
-        for one in found.values():
-            one["networks"] = {}
-    return found
+def empty_record(columns: tuple[str, ...]) -> dict[str, Any]:
+    return {"columns": list(columns), "errors": {m: [] for m in LINEAR}, "networks": {}}
+
+
+def kept_records(path: Path, state: dict[str, Any]) -> dict[tuple[str, ...], dict[str, Any]]:
+    """By columns: linear errors of the same raw rows; those of networks if all else is the same."""
+    content = read_json(path) if path.exists() else {"sets": [], "state": {}}
+    if content["state"].get("raw") != state["raw"]:
+        return {}
+    records = {tuple(record["columns"]): record for record in content["sets"]}
+    if content["state"] != state:
+        for record in records.values():
+            record["networks"] = {}
+    return records
 
 
 def main() -> None:
@@ -151,13 +160,11 @@ def main() -> None:
     chosen, paper = settings.load(files), load_paper(files)
     printed = {m: paper.value("base", DATASET, m) or math.nan for m in (*LINEAR, *NETWORKS)}
     trainings = {model: study_setting(files, DATASET, model) for model in NETWORKS}
-    own_seed = chosen.table_seeds(DATASET)["split"]
-    wanted = Wanted(arguments.splits, trainings, own_seed, chosen.params.categories)
     state = {
+        "raw": raw_of(files, DATASET),
         "data": data_of(files, DATASET),
-        "settings": {model: as_json(made) for model, made in trainings.items()},
+        "settings": {model: as_json(training) for model, training in trainings.items()},
     }
-    found = kept(arguments.output, state)
 
     @cache
     def table() -> TaskTable:
@@ -166,19 +173,27 @@ def main() -> None:
         path = files.raw(DATASET, edition) / source.name
         return with_other_columns(raw_table(files, DATASET), path)
 
-    split = cache(lambda seed: prepared(table(), seed))
-    for columns in map(columns_of, sets()):
-        empty = {"columns": list(columns), "errors": {m: [] for m in LINEAR}, "networks": {}}
-        one = found.setdefault(columns, empty)
-        wanted.fill(one, split)
-        one["linear"] = {m: summary(one["errors"][m], printed[m]) for m in LINEAR}
-        done = [found[columns] for columns in map(columns_of, sets()) if columns in found]
-        write_json(arguments.output, {"paper": printed, "state": state, "sets": done})
-        far = max(abs(line["deviations"]) for line in one["linear"].values())
+    measurement = Measurement(
+        cache(lambda seed: tables_of(table(), seed)),
+        arguments.splits,
+        trainings,
+        chosen.table_seeds(DATASET)["split"],
+        chosen.params.categories,
+    )
+    records = kept_records(arguments.output, state)
+    wanted = [columns_of(features) for features in sets()]
+    for columns in wanted:
+        record = records.setdefault(columns, empty_record(columns))
+        measurement.complete(record)
+        record["linear"] = {m: summary(record["errors"][m], printed[m]) for m in LINEAR}
+        complete = [records[one] for one in wanted if records.get(one, {}).get("networks")]
+        write_json(arguments.output, {"paper": printed, "state": state, "sets": complete})
+        far = max(abs(line["deviations"]) for line in record["linear"].values())
+        ratios = {model: error / printed[model] for model, error in record["networks"].items()}
         print(
             f"{' '.join(columns)}: the paper's linear errors are at most {far:.1f} deviations "
             "away; of its errors, "
-            + ", ".join(f"{m} {error / printed[m]:.2f}" for m, error in one["networks"].items()),
+            + ", ".join(f"{model} {ratio:.2f}" for model, ratio in ratios.items()),
             flush=True,
         )
 

@@ -9,7 +9,8 @@ test row is from training rows; a third rule, `two_years`, has four blocks of tw
 almost the paper's counts.
 
 What is done is kept in the output file: an interrupted run goes on from there, and a clone without
-data prints what is recorded. Errors of networks with other settings are not kept.
+data prints what is recorded. Errors of other rows, and of networks with other settings, are not
+kept.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.draws import raw_table, split_table
-from benchmarks.paper_budget import CaseTraining, as_json, study_setting
+from benchmarks.linear_draws import LINEAR
+from benchmarks.paper_budget import CaseTraining, as_json, raw_of, study_setting
 from benchmarks.shared import options
 from learned_context import metrics
 from learned_context.training.trainer import train
@@ -34,12 +36,10 @@ from pipeline import settings
 from pipeline.datasets.inflation import SPLITS
 from pipeline.datasets.table import TaskTable
 from pipeline.files import Files, read_json, write_json
-from pipeline.models.linear import fit_mixed, fit_regression
 from pipeline.reporting.paper import load_paper
 from pipeline.tables.prepared import Prepared
 
 DATASET = "inflation"
-LINEAR = {"lr": fit_regression, "lme": fit_mixed}
 NETWORKS = ("lc", "cs", "ll")
 RULES = {**SPLITS, "two_years": replace(SPLITS["years"], length=2.0, test=4, at_least=14)}
 
@@ -72,8 +72,10 @@ Errors = dict[str, dict[str, list[float]]]
 """By rule and model, one for each split."""
 
 
-def kept_errors(content: dict[str, Any], settings: dict[str, Any]) -> Errors:
-    """Of a report, without those of networks that were trained with other settings."""
+def kept_errors(content: dict[str, Any], settings: dict[str, Any], raw: dict[str, str]) -> Errors:
+    """Of a report of the same raw rows, without networks that were trained with other settings."""
+    if content.get("raw") != raw:
+        return {}
     earlier = content.get("settings", {})
     return {
         rule: {
@@ -90,13 +92,17 @@ def study(
     trainings: dict[str, CaseTraining],
     wanted: dict[str, int],
     path: Path,
+    raw: dict[str, str],
 ) -> dict[str, Any]:
-    """Errors and the networks' settings; what is in the file is not computed again."""
+    """Errors and the networks' settings; what is in the file is not computed again.
+
+    `raw` has the hashes of the raw files that `table` reads.
+    """
     content = read_json(path) if path.exists() else {}
     used = {m: as_json(made) for m, made in trainings.items()}
     settings = content.get("settings", {}) | used
-    found = kept_errors(content, settings)
-    report = {"settings": settings, "errors": found}
+    found = kept_errors(content, settings, raw)
+    report = {"raw": raw, "settings": settings, "errors": found}
     for name, rule in RULES.items():
         by_model = found.setdefault(name, {})
         for seed in range(max(wanted.values())):
@@ -124,7 +130,8 @@ def main() -> None:
     trainings = {model: study_setting(files, DATASET, model) for model in chosen}
     wanted = dict.fromkeys(LINEAR, arguments.linear) | dict.fromkeys(trainings, arguments.networks)
     table = cache(lambda: raw_table(files, DATASET))
-    found, paper = study(table, trainings, wanted, arguments.output), load_paper(files)
+    found = study(table, trainings, wanted, arguments.output, raw_of(files, DATASET))
+    paper = load_paper(files)
     report: dict[str, Any] = {"edition": keys.edition, "rules": {}}
     for rule, by_model in found["errors"].items():
         report["rules"][rule] = {

@@ -1,12 +1,12 @@
 """The paper's budget for every number that is far from the paper's: is it the budget?
 
 A case is a network of Table 2 on a comparable dataset whose error differs from the paper's by more
-than 10% in either direction, or one of Table 4 that is better or worse than the paper's. It is
-trained with the settings and the seed of the study on the paper's budget (10,000 epochs of two
-batches), and with `--widths` once more for each larger width. `--rates` adds trainings on our
-budget at shares of the peak rate, which a search can choose too low, and learned context on a part
-of the rows is also trained with few task parameters. The error on the training rows is there too:
-it tells a network that has not learned from one that has overfitted.
+than 10% in either direction, or one of Table 4 that needs an explanation. It is trained with the
+settings and the seed of the study on the paper's budget (10,000 epochs of two batches), and with
+`--widths` once more for each larger width. `--rates` adds trainings on our budget with a share of
+the peak rate: the paper's search may have found a lower one. Learned context on a part of the rows
+is also trained with few task parameters, of which a search can choose too many there. The error on
+the training rows tells a network that has not learned from one that has overfitted.
 
 A training that is in the output file, of the same rows and settings, is kept; so a run can be
 stopped and started at any time, and `--only` and `--minutes` divide it into parts. Tables are read
@@ -38,6 +38,8 @@ from pipeline.reporting.results import Results
 from pipeline.settings import Profile, load_section
 from pipeline.studies import STUDIES
 from pipeline.studies.framework.plans import budget_for
+from pipeline.studies.sizes import SizeOutcome
+from pipeline.studies.train import TrainResult
 from pipeline.tables.description import read_description
 from pipeline.tables.prepared import Prepared
 
@@ -80,7 +82,9 @@ def study_setting(files: Files, dataset: str, model: str, fraction: float = 1.0)
     return CaseTraining(hyper, Plan(**outcome.plan), outcome.seed)
 
 
-def outcome_of(files: Files, dataset: str, model: str, fraction: float) -> Any:
+def outcome_of(
+    files: Files, dataset: str, model: str, fraction: float
+) -> TrainResult | SizeOutcome:
     if fraction == 1.0:
         return STUDIES["train"].read(files, dataset, model)
     return STUDIES["sizes"].read(files, dataset, model).fractions[str(fraction)]
@@ -99,7 +103,7 @@ def cases(results: Results) -> Iterator[Case]:
         model, _, share = number.column.partition(" ")
         if number.table == "base" and model in ARCHITECTURES and abs(number.ratio - 1) > OFF:
             yield Case(number.row, model, 1.0, number.paper, number.ours)
-        if number.table == "sizes" and not number.same_as and number.verdict in ("better", "worse"):
+        if number.table == "sizes" and number.is_open:
             yield Case(number.row, model, float(share), number.paper, number.ours)
 
 
@@ -175,7 +179,8 @@ def compare(
     network = case.dataset, case.model, case.fraction
     ours, count = study_setting(files, *network), training_rows(files, *network)
     task_dims = FEW_TASK_PARAMETERS if case.model == "lc" and case.fraction < 1 else ()
-    wanted = settings_of(ours, paper_plan(files, ours.plan, count), widths, rates, task_dims)
+    paper = paper_plan(files, ours.plan, count)
+    wanted = settings_of(ours, paper, widths, rates, task_dims)
 
     @cache
     def tables() -> tuple[Prepared, tuple[Rows, Rows]]:
@@ -194,17 +199,20 @@ def compare(
         **asdict(case),
         "unit": case.unit,
         "paper_prints": case.paper,
-        "runs": of_setting(known, ours),
+        "runs": still_valid(known, ours, paper),
     }
     for name, done in fill(known, wanted, make):
         found["runs"][name] = done
         yield name, found
 
 
-def of_setting(known: dict[str, dict], ours: CaseTraining) -> dict[str, dict]:
-    """The runs if the study still trains as it did then, also those that are not wanted now."""
+def still_valid(known: dict[str, dict], ours: CaseTraining, paper: Plan) -> dict[str, dict]:
+    """The runs with the budgets of now, wanted or not, if the study trains as it did then."""
     study = known.get("workstation", {}).get("setting")
-    return dict(known) if study == as_json(ours) else {}
+    plans = [as_json(replace(ours, plan=plan))["plan"] for plan in (ours.plan, paper)]
+    if study != as_json(ours):
+        return {}
+    return {name: one for name, one in known.items() if one["setting"]["plan"] in plans}
 
 
 def as_json(made: CaseTraining) -> Any:
@@ -217,16 +225,30 @@ def data_of(files: Files, dataset: str) -> str:
     return read_description(files, dataset).content_sha256
 
 
+def raw_of(files: Files, dataset: str) -> dict[str, str]:
+    """The SHA-256 of the table's raw files, by name, whatever the split."""
+    return dict(read_description(files, dataset).raw)
+
+
 def read_cases(path: Path) -> dict[str, dict[str, Any]]:
     """What an earlier run has written, by the names of the cases."""
     return {case["name"]: case for case in read_json(path)} if path.exists() else {}
+
+
+def share(text: str) -> float:
+    value = float(text)
+    if not 0 < value <= 1:
+        raise ValueError(text)
+    return value
 
 
 def main() -> None:
     parser = options(__doc__, "paper_budget.json")
     parser.add_argument("--project", type=Path, default=Path(), help="where tables and results are")
     parser.add_argument("--widths", type=int, nargs="*", default=[], help="larger widths to try")
-    parser.add_argument("--rates", type=float, nargs="*", default=[], help="shares of the rate")
+    parser.add_argument(
+        "--rates", type=share, nargs="*", default=[], help="shares of the study's peak rate to try"
+    )
     parser.add_argument("--only", nargs="*", help="names of cases, as --list prints them")
     parser.add_argument("--list", action="store_true", help="print the cases and stop")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no training after these")

@@ -19,7 +19,6 @@ again, and a clone without data prints what is recorded.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -32,7 +31,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.paper_budget import Case, cases, read_cases, study_setting
+from benchmarks.paper_budget import Case, as_json, cases, read_cases, study_setting
 from benchmarks.shared import options
 from learned_context import metrics
 from learned_context.errors import UserError
@@ -54,10 +53,10 @@ MORE_ROWS = (1.0, 1.5, 2.0)
 SEEDS = 3
 """Trainings for each number of rows."""
 POINTS, TOGETHER = 100, 20
-"""Where tasks are measured: at most so many points, and any two of them in so many tasks."""
+"""A Gaussian has at most 100 points, and any two of them are measured in at least 20 tasks."""
 FLATTEST = 1e-6
-"""Covariances that come from pairs of points may have eigenvalues below zero: relative to the
-largest one."""
+"""The smallest eigenvalue kept, relative to the largest: covariances that are estimated pair by
+pair may have negative ones."""
 SCALES: dict[str, tuple[Scale, Scale]] = {
     "as they are": (np.asarray, np.asarray),
     "in cube roots": (np.cbrt, lambda root: root**3),
@@ -119,8 +118,8 @@ def gaussian_errors(prepared: Prepared, fraction: float) -> dict[str, float] | N
     target = prepared.frame["target"].to_numpy()
     left = target[parted(prepared, fraction)[1]]
     found = {}
-    for name, (there, back) in SCALES.items():
-        predicted = gaussian(prepared, fraction, there(target))
+    for name, (transform, back) in SCALES.items():
+        predicted = gaussian(prepared, fraction, transform(target))
         if predicted is None:
             return None
         found[name] = metrics.rmse(left, back(predicted))
@@ -135,6 +134,8 @@ def gaussian(prepared: Prepared, fraction: float, y: np.ndarray) -> np.ndarray |
         return None
     task, train = prepared.frame["task"].to_numpy(), prepared.train_rows()
     long = pd.DataFrame({"task": task[train], "point": point[train], "y": y[train]})
+    if long.duplicated(["task", "point"]).any():
+        return None
     wide = long.pivot(index="task", columns="point", values="y")
     pairs = wide.cov(min_periods=TOGETHER).to_numpy()
     if np.isnan(pairs).any():
@@ -145,9 +146,13 @@ def gaussian(prepared: Prepared, fraction: float, y: np.ndarray) -> np.ndarray |
     predicted = np.empty(len(other))
     for name in prepared.tasks:
         known, wanted = few[task[few] == name], task[other] == name
-        at, there = point[known], point[other[wanted]]
-        pull = np.linalg.solve(covariance[np.ix_(at, at)], y[known] - mean[at])
-        predicted[wanted] = mean[there] + covariance[np.ix_(there, at)] @ pull
+        known_points, wanted_points = point[known], point[other[wanted]]
+        weights = np.linalg.solve(
+            covariance[np.ix_(known_points, known_points)], y[known] - mean[known_points]
+        )
+        predicted[wanted] = (
+            mean[wanted_points] + covariance[np.ix_(wanted_points, known_points)] @ weights
+        )
     return predicted
 
 
@@ -169,7 +174,7 @@ def measure(
     """The numbers are of settings with the profile's widths and with the paper's; `known` is what
     an earlier run found, kept if the study still trains as it did then."""
     made = study_setting(files, case.dataset, case.model, case.fraction)
-    setting = json.loads(json.dumps(asdict(made)))
+    setting = as_json(made)
     if known.get("setting") != setting or known.get("ours") != case.ours:
         known = {}
     if known and known["settings"] >= narrow and known["wide"]["settings"] >= wide:

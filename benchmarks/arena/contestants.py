@@ -1,5 +1,4 @@
-"""What else one could pick, with default settings, and the task in the way its documentation
-recommends.
+"""Other methods, with default settings, and the task in the way their documentation recommends.
 
 A contestant has `fit`, then `predict`. One that cannot take new rows without a new fit is
 fitted again in track 2, with all rows; the mixed models predict a new task by its BLUP instead.

@@ -147,7 +147,7 @@ class Scratch:
                 errors="replace",
             )
         except subprocess.TimeoutExpired:
-            return Ending(-1, err=f"no end after {SECONDS} seconds")
+            return Ending(-1, err=f"not finished after {SECONDS} seconds")
         return Ending(done.returncode, done.stdout, done.stderr)
 
     def verb(self, *words: str, **surroundings: Any) -> Ending:

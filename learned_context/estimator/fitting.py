@@ -55,7 +55,7 @@ FIRST_FOLD, FIRST_TASK_FOLD = 10, 20
 FEWEST_TASKS = 4
 """To hold out some of them whole."""
 MOST_SCORED_ROWS = 40_000
-"""Of a larger table, some tasks alone are scored and calibrated with."""
+"""Of a larger table, only some tasks are scored and calibrated with."""
 FEWEST_THINNED_TASKS = 50
 
 

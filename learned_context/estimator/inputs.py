@@ -16,7 +16,7 @@ from learned_context.scaling import Scaler
 SINGLE_TASK = 0
 """The label of the only task when no task is given."""
 LARGEST, SMALLEST = 1e100, 1e-100
-"""The square of a larger number is none, that of a smaller one is zero."""
+"""The square of a larger number is infinite, that of a smaller one zero."""
 FARTHEST = 1e9
 
 
@@ -80,7 +80,7 @@ def features(
 
 
 def _check_numbers(x: Any) -> None:
-    """Name the column that holds something else or no number; scikit-learn names only the value."""
+    """Name the column that holds text, NaN or infinity; scikit-learn names only the value."""
     if not isinstance(x, pd.DataFrame):
         return
     for name, column in x.items():

@@ -25,7 +25,7 @@ class Bar:
             self.total += work
 
     def report(self, what: str, steps: int) -> Callable[[Progress], None] | None:
-        """For a training whose members have so many steps each."""
+        """A callback for a training with this number of steps of each member."""
         if not self.shown:
             return None
 

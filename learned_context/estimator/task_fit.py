@@ -68,7 +68,7 @@ def fitted(voice: Voice, rows: Tensors) -> TaskPosterior:
 
 
 def widened(voice: Voice, rows: Tensors) -> Voice:
-    """With a prior of new tasks that counts what these rows leave uncertain of the fitted ones."""
+    """Widen the prior of new tasks by what these rows leave uncertain of the fitted ones."""
     if not voice.adapts or voice.population.shape[1] < 2:
         return voice
     return voice.with_wider_prior(_precisions(voice, rows))
@@ -78,8 +78,8 @@ def noise(voice: Voice, known: Tensors, new: Tensors) -> float:
     """Of one member: errors in other rows of the fitted tasks, less what is uncertain of these.
 
     `known` are the rows of the fit. With few rows a task, most of an error may be the task's own
-    parameters; if all of it were noise, new tasks would be drawn too far to the mean one. The more
-    noise, the more is uncertain: so one noise alone makes the errors one standard deviation.
+    parameters; if all of it were noise, new tasks would be shrunk too far to the mean one. More
+    noise leaves more uncertain, so exactly one noise makes the standardised errors 1 on average.
     """
     task = new.task.cpu().numpy()
     theta = torch.from_numpy(voice.population[:, task]).to(new.x)
@@ -94,28 +94,27 @@ def noise(voice: Voice, known: Tensors, new: Tensors) -> float:
         return high
     with one_thread(new.x.device):
         slope = voice.value_and_slope(rows, theta)[1].double().cpu().numpy()
-    known_well, along = _axes(voice, known)
-    share = np.einsum("kni,knij->knj", slope, along[:, task]) ** 2
+    information, axes = _information(voice, known)
+    share = np.einsum("kni,knij->knj", slope, axes[:, task]) ** 2
     for _ in range(NOISE_STEPS):
         middle = np.sqrt(low * high)
-        uncertain = (share / (1 + known_well[:, task] / middle)).sum(axis=2)
+        uncertain = (share / (1 + information[:, task] / middle)).sum(axis=2)
         too_large = np.mean(squared / (middle + uncertain)) < 1
         low, high = (low, middle) if too_large else (middle, high)
     return float(high)
 
 
-def _axes(voice: Voice, rows: Tensors) -> tuple[Floats, Floats]:
-    """What the rows tell of every fitted task, on axes where it does not mix.
+def _information(voice: Voice, rows: Tensors) -> tuple[Floats, Floats]:
+    """What the rows say of every fitted task: d [K, T, q], along the axes A [K, T, q, q].
 
-    The posterior covariance with the noise m is A diag(1 / (1 + d / m)) A^T, for d [K, T, q] and
-    A [K, T, q, q] that this finds.
+    With the noise m, the posterior covariance is A diag(1 / (1 + d / m)) A^T.
     """
     priors = voice.priors()
     root = np.stack([own.root for own in priors])[:, None]
     prior = np.stack([own.precision for own in priors])[:, None]
     of_rows = (_precisions(voice, rows) - prior) * voice.noise
-    told, turns = np.linalg.eigh(np.swapaxes(root, 2, 3) @ of_rows @ root)
-    return np.maximum(told, 0), root @ turns
+    information, rotation = np.linalg.eigh(np.swapaxes(root, 2, 3) @ of_rows @ root)
+    return np.maximum(information, 0), root @ rotation
 
 
 def _precisions(voice: Voice, rows: Tensors) -> Floats:

@@ -140,7 +140,7 @@ class NetworkVoice(Voice):
         return cls(noise, population, network, np.zeros((members, size, size)))
 
     def priors_of_new_tasks(self) -> list[Prior]:
-        """Estimates are drawn to the mean task: their spread lacks what is uncertain of them."""
+        """Estimates are shrunk to the mean task, so the prior adds their uncertainty."""
         return [
             Prior(prior.covariance + uncertain, prior.mean)
             for prior, uncertain in zip(self.priors(), self.uncertain, strict=True)

@@ -22,7 +22,7 @@ from pipeline.studies.repeats import RepeatsResult
 from pipeline.tables.prepared import Prepared
 
 VARIES = {"seconds", "cpu_seconds", "profile"}
-"""In what a run leaves beside its result, but not in what its bits depend on."""
+"""Fields of `*.run.json` that do not affect a result."""
 OTHER_MACHINE = 0.1
 """Relative difference that other versions may make where no repeats tell how much it is."""
 SAME = 1e-5

@@ -46,7 +46,7 @@ def hashes(project: Project, check: AuditCheck) -> None:
 
 
 def chain(project: Project, check: AuditCheck) -> None:
-    """What a stage read is what another one wrote, here or not, or else the file that is here."""
+    """Each file that a stage read was written by another stage, or is the file on disk."""
     records = project.records
     read = {
         (path, recorded): place

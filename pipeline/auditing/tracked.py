@@ -21,8 +21,8 @@ SEALED = (
     "results/benchmarks/*",
     "reports/notebooks/*.ipynb",
 )
-"""What no stage makes again: DVC knows the benchmarks and the pages' notebooks as inputs alone,
-and the others not at all."""
+"""Files that no stage writes: DVC knows the benchmarks and the pages' notebooks only as inputs, and
+the others not at all."""
 
 
 def commit(project: Project, check: AuditCheck) -> None:

@@ -116,7 +116,7 @@ def _download(url: str, target: Path) -> None:
     except requests.ConnectionError as error:
         raise Refused(f"cannot be reached ({_reason(error)})") from None
     except (requests.RequestException, ValueError) as error:
-        raise Refused(f"not an address that can be asked ({type(error).__name__})") from None
+        raise Refused(f"not a valid address ({type(error).__name__})") from None
 
 
 def _reason(error: Exception) -> str:

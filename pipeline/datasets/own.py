@@ -32,7 +32,7 @@ MOST_LEVELS = 100
 EXACT = 1e-12
 """The share of the target's variance below which there is no error to be measured."""
 LARGEST = 1e100
-"""The square of a larger number is none."""
+"""The square of a larger number is infinite."""
 
 
 def parse(keys: DatasetKeys, path: Path) -> TaskTable:

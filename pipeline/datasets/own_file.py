@@ -1,4 +1,4 @@
-"""A csv or parquet file of one's own: its cells with their places, then text or numbers.
+"""A user's csv or parquet file: its cells with their places, then text or numbers.
 
 Spreadsheets export csv as their country writes numbers: with semicolons between the cells, a comma
 is the decimal mark. Errors speak to the file's owner: what is wrong where, and what to do about it.
@@ -20,7 +20,7 @@ from learned_context.errors import UserError
 from pipeline.datasets.reading import LARGEST
 
 MISSING = ("", "na", "n/a", "nan", "null", "none")
-"""What stands for a missing number, in capitals or not. A text is missing where it is empty."""
+"""Texts that mean a missing number, in capitals or not. A missing text is an empty cell."""
 TEXTS = ("string", "boolean", "decimal", "empty")
 MOST_CELLS = 100_000_000
 """A parquet file of a few bytes can hold one value a billion times."""
@@ -134,7 +134,7 @@ def _whole_numbers(kind: pa.DataType) -> pd.api.extensions.ExtensionDtype | None
 
 
 def as_text(path: Path, raw: pd.DataFrame, name: str) -> pd.Series:
-    """The column as text without surrounding blanks; None where nothing stands."""
+    """The column as text without surrounding blanks; None for an empty cell."""
     values = raw[name]
     if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
         values = values.astype(object)

@@ -1,7 +1,7 @@
 """Reading raw files strictly: text first, then checked conversion, errors that name the place.
 
-A frame's index says where a row stands in its file, and the index's name says in what unit
-("line", "record", "row"), so that an error can name the place even after rows were dropped.
+A frame's index is the row's position in its file, and the index's name is the unit ("line",
+"record", "row"), so that an error can name the place even after rows were dropped.
 """
 
 from __future__ import annotations

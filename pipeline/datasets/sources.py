@@ -55,7 +55,7 @@ class Edition(Section):
             raise ValueError("rows and tasks: needed, a table of this edition is checked by them")
         names = [file.name for file in self.files]
         if len(set(names)) < len(names):
-            raise ValueError("files: a name stands there twice")
+            raise ValueError("files: two entries have the same name")
         return self
 
 

@@ -19,7 +19,7 @@ DEFAULT_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class ProfileCosts:
-    """What the settings say of a run; without any, in a repository of another kind, nothing."""
+    """What the settings say of a run's costs; the defaults if the repository has no settings."""
 
     profile: str | None = None
     device: str = "cpu"

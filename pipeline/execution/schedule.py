@@ -27,7 +27,7 @@ def wall_time(
     workers: int,
     running: Mapping[str, float] | None = None,
 ) -> float:
-    """The seconds until all steps are done on so many workers, the longest chain first.
+    """Seconds until all steps are done with this number of workers, the longest chain first.
 
     `running` holds the seconds left of steps that have a worker already; a need that is neither
     in `needs` nor in `running` counts as done.

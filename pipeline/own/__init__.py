@@ -1,1 +1,1 @@
-"""A dataset of one's own: what its file holds, and its entries in params.yaml and sources.yaml."""
+"""A user's dataset: what its file holds, and its entries in params.yaml and sources.yaml."""

@@ -28,9 +28,9 @@ def added(text: str, key: str, entry: str) -> str:
 
 
 def removed(text: str, key: str, name: str) -> str:
-    """The text without the item or entry `name`, and without what stands between it and the last.
+    """The text without the item or entry `name`, and without what is between it and the one before.
 
-    As it is if there is none of that name.
+    Unchanged if there is none of that name.
     """
     collection = _collection(text, key)
     names = _names(collection)

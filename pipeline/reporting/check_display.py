@@ -34,14 +34,14 @@ def summary(check: Check) -> list[str]:
     lines = [
         f"results: {_listed(counts(check.numbers))}",
         f"inputs: {_listed(counts(check.numbers, 'input'))}",
-        f"better, worse or different: {_listed(check.explained)}",
+        f"numbers that need an explanation: {_listed(check.explained)}",
         f"pairs of networks that Table 3 separates: {_listed(check.pairs)}",
         f"sentences, comparable datasets: {_listed(outcome_counts(check.sentences))}",
         f"sentences, all datasets: {_listed(outcome_counts(check.sentences, every=True))}",
     ]
     if check.unexplained:
         lines.append(
-            f"{len(check.unexplained)} numbers that are better, worse or differ have no note in "
+            f"{len(check.unexplained)} numbers that need an explanation have no note in "
             "reports/paper.yaml"
         )
     return lines

@@ -39,21 +39,20 @@ class Check:
 
     @property
     def explained(self) -> dict[str, int]:
-        """The numbers that are better, worse or differ, by what the notes say of them."""
-        surprising = [compared for compared in self.numbers if compared.is_open]
-        in_part = sum(one.in_part for one in surprising)
+        """The numbers that need an explanation, by what the notes say of them."""
+        open_ones = [compared for compared in self.numbers if compared.is_open]
+        in_part = sum(one.in_part for one in open_ones)
         unexplained = len(self.unexplained)
-        in_full = len(surprising) - in_part - unexplained
+        in_full = len(open_ones) - in_part - unexplained
         return {"explained": in_full, "explained in part": in_part, "unexplained": unexplained}
 
     @property
     def pairs(self) -> dict[str, int]:
         """Of two networks that Table 3 separates on a comparable dataset."""
-        printed, kept, turned = (
-            sum(len(getattr(one, name)) for one in self.rankings)
-            for name in ("paper", "kept", "reversed")
-        )
-        return {"same": kept, "not separated": printed - kept - turned, "reversed": turned}
+        in_paper = sum(len(one.paper) for one in self.rankings)
+        same = sum(len(one.kept) for one in self.rankings)
+        reverse = sum(len(one.reversed) for one in self.rankings)
+        return {"same": same, "not separated": in_paper - same - reverse, "reversed": reverse}
 
     def as_json(self) -> dict[str, Any]:
         return {

@@ -44,7 +44,7 @@ class Page:
         return cls(name, Results.open(root))
 
     def begin(self, title: str, *, question: str, answer: str, caveat: str = "") -> Text:
-        """The finding as the page's title; what was asked, what came out, what limits it."""
+        """The finding as the page's title, then question, answer and caveat."""
         self.title = title
         texts = {"Question": question, "Answer": answer, "Caveat": caveat}
         self.lead = [(term, Markup(" ").join(prose(t))) for term, t in texts.items() if t]

@@ -70,9 +70,13 @@ class Compared:
 
     @property
     def is_surprising(self) -> bool:
-        """A difference, or a match that is below an upper bound by more than the tolerance."""
-        below = self.ours is not None and self.ours < self.paper - self.allowed
-        return self.verdict in OPEN or (self.bound and self.verdict == "matches" and below)
+        return self.verdict in OPEN or self.is_far_below
+
+    @property
+    def is_far_below(self) -> bool:
+        """A match that is below an upper bound by more than the tolerance."""
+        is_below = self.ours is not None and self.ours < self.paper - self.allowed
+        return self.bound and self.verdict == "matches" and is_below
 
     @property
     def at_most_the_papers(self) -> bool:
@@ -96,7 +100,7 @@ def compare_all(results: Results, numbers: Numbers) -> list[Compared]:
 
 
 def _same_deviation(results: Results, std: Compared | None) -> float | None:
-    """The target's deviation if the paper's is the same but for its digits: no other draw's."""
+    """Our target's deviation if it rounds to the paper's, as another draw's need not; or None."""
     if std is None or std.verdict != "agrees":
         return None
     return std.ours if std.allowed <= results.paper.tables["datasets"].rounding("std") else None
@@ -113,7 +117,6 @@ def _compare(
     # Table 6 is of no dataset.
     comparable = True if cell.table == "space" else results.comparable(cell.row)
     ours, judged_as = _ours(results, numbers, cell), shared or cell
-    base = shared if cell.table == "sizes" else None
     if shared is not None:
         said = shared.verdict
     elif cell.table == "repeats" and cell.column.endswith("min"):
@@ -124,39 +127,42 @@ def _compare(
         said = verdict(cell, ours, comparable)
     paper, highest, by_lme, paper_by_lme = cell.value, None, None, None
     if cell.table == "base":
-        std = std if comparable else None
-        if left_open := results.paper.error_range(cell.row, cell.column, std):
+        known = std if comparable else None
+        if left_open := results.paper.error_range(cell.row, cell.column, known):
             paper, highest = sum(left_open) / 2, left_open[1]
         by_lme = _relative(ours, numbers.base.get(cell.row, {}).get("lme"))
         paper_by_lme = _relative(paper, printed.base.get(cell.row, {}).get("lme"))
+    ratio, allowed = _relative(ours, paper), cell.allowed
+    if shared is not None and cell.table == "sizes":  # the error of Table 2, normalised
+        ratio = shared.ratio
+        if cell.row in numbers.std:
+            allowed = shared.allowed / numbers.std[cell.row]
     compared = Compared(
-        cell.name,
-        cell.table,
-        cell.row,
-        cell.column,
-        cell.kind,
-        cell.same_as,
-        ours,
-        cell.value,
-        base.ratio if base else _relative(ours, paper),
-        base.allowed / numbers.std[cell.row] if base and cell.row in numbers.std else cell.allowed,
-        judged_as.reason,
-        judged_as.bound,
-        comparable,
-        said,
-        judged_as.note,
-        judged_as.in_part,
-        judged_as.command,
-        highest,
-        by_lme,
-        paper_by_lme,
+        cell=cell.name,
+        table=cell.table,
+        row=cell.row,
+        column=cell.column,
+        kind=cell.kind,
+        same_as=cell.same_as,
+        ours=ours,
+        paper=cell.value,
+        ratio=ratio,
+        allowed=allowed,
+        reason=judged_as.reason,
+        bound=judged_as.bound,
+        comparable=comparable,
+        verdict=said,
+        note=judged_as.note,
+        in_part=judged_as.in_part,
+        command=judged_as.command,
+        highest=highest,
+        by_lme=by_lme,
+        paper_by_lme=paper_by_lme,
     )
+    if compared.is_surprising:
+        return compared
     # A note's pattern may cover numbers that need none.
-    return (
-        compared
-        if compared.is_surprising
-        else replace(compared, note="", in_part=False, command="")
-    )
+    return replace(compared, note="", in_part=False, command="")
 
 
 def verdict(cell: PaperCell, ours: float | None, comparable: bool | None) -> Verdict:
@@ -190,21 +196,27 @@ def interval_verdict(
     return "worse" if above else "better" if below else "matches"
 
 
+Pair = tuple[str, str]
+
+
 @dataclass(frozen=True)
 class Ranking:
     """Table 3's other finding: which network is ahead of which, on one dataset."""
 
     dataset: str
-    ours: tuple[str, ...]
-    paper: tuple[str, ...]
-    """Pairs such as "lc < cs", where every training of the first is below all of the second."""
-    reversed: tuple[str, ...]
-    """The paper's pairs that are the other way round here."""
+    ours: tuple[Pair, ...]
+    paper: tuple[Pair, ...]
+    """Pairs of networks where every training of the first is below all of the second."""
 
     @property
-    def kept(self) -> tuple[str, ...]:
+    def kept(self) -> tuple[Pair, ...]:
         """The paper's pairs that are in the same order here."""
         return tuple(pair for pair in self.paper if pair in self.ours)
+
+    @property
+    def reversed(self) -> tuple[Pair, ...]:
+        """The paper's pairs that are the other way round here."""
+        return tuple((a, b) for a, b in self.paper if (b, a) in self.ours)
 
 
 def rankings(results: Results, numbers: Numbers) -> list[Ranking]:
@@ -213,15 +225,12 @@ def rankings(results: Results, numbers: Numbers) -> list[Ranking]:
     for dataset, row in printed.repeats.items():
         here = numbers.repeats.get(dataset, {})
         if len(here) > 1 and results.comparable(dataset):
-            ours, paper = _order(here), _order(row)
-            turned = [(a, b) for a, b in paper if (b, a) in ours]
-            shown = [tuple(f"{a} < {b}" for a, b in pairs) for pairs in (ours, paper, turned)]
-            found.append(Ranking(dataset, shown[0], shown[1], shown[2]))
+            found.append(Ranking(dataset, _order(here), _order(row)))
     return found
 
 
-def _order(row: Mapping[str, RepeatsCell]) -> list[tuple[str, str]]:
-    return [(a, b) for a in row for b in row if row[a].high + PRINTED < row[b].low - PRINTED]
+def _order(row: Mapping[str, RepeatsCell]) -> tuple[Pair, ...]:
+    return tuple((a, b) for a in row for b in row if row[a].high + PRINTED < row[b].low - PRINTED)
 
 
 def _relative(error: float | None, reference: float | None) -> float | None:

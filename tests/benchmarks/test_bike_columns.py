@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import bike_columns
 from benchmarks.bike_columns import (
     FEATURES,
     OTHERS,
-    Wanted,
+    Measurement,
     columns_of,
-    kept,
-    prepared,
+    empty_record,
+    kept_records,
     sets,
+    tables_of,
     with_other_columns,
 )
 from benchmarks.paper_budget import CaseTraining
@@ -73,7 +73,7 @@ def test_other_sets_differ_from_the_studys_by_one_column_that_is_not_the_hour():
 def test_all_sets_share_the_studys_split(table, path):
     rule = registry.split_rule("bike_sharing", None)
     study = splits.split(bike_sharing.parse("paper", [path]).frame, OWN, rule, 5, "bike_sharing")
-    for columns, one in prepared(table, 5).items():
+    for columns, one in tables_of(table, 5).items():
         assert tuple(one.features) == columns
         pd.testing.assert_frame_equal(one.frame[study.columns], study)
     raw = pd.read_csv(path)
@@ -90,26 +90,28 @@ def test_a_file_with_other_rows_is_refused(table, path, tmp_path):
         with_other_columns(table, other)
 
 
-def test_errors_are_filled_in_once_and_depend_on_the_columns(table, monkeypatch):
-    wanted = Wanted(2, {"lc": LC}, own_seed=5, categories="number")
-    own, weekday = (
-        {"columns": list(columns), "errors": {"lr": [], "lme": []}, "networks": {}}
-        for columns in (OWN, ("hr", "weekday", *OWN[2:]))
-    )
-    for one in (own, weekday):
-        wanted.fill(one, lambda seed: prepared(table, seed))
-        assert [len(found) for found in one["errors"].values()] == [2, 2]
-        assert list(one["networks"]) == ["lc"]
-    assert weekday["errors"]["lr"][0] < 0.5 * own["errors"]["lr"][0]
-    assert weekday["networks"]["lc"] != own["networks"]["lc"]
-    monkeypatch.setattr(bike_columns, "network_error", lambda *_: pytest.fail("trained again"))
-    wanted.fill(own, lambda _: pytest.fail("split again"))
+def measurement(tables):
+    return Measurement(tables, 2, {"lc": LC}, study_seed=5, categories="number")
 
 
-def test_errors_of_networks_are_kept_for_the_same_rows_and_settings_alone(tmp_path):
-    path = tmp_path / "columns.json"
-    assert kept(path, {"data": "a"}) == {}
-    one = {"columns": list(OWN), "errors": {"lr": [1.0], "lme": [1.0]}, "networks": {"lc": 1.0}}
-    path.write_text(json.dumps({"state": {"data": "a"}, "sets": [one]}))
-    assert kept(path, {"data": "a"}) == {OWN: one}
-    assert kept(path, {"data": "b"}) == {OWN: {**one, "networks": {}}}
+def test_errors_are_measured_once_and_depend_on_the_columns(table):
+    study, weekday = empty_record(OWN), empty_record(("hr", "weekday", *OWN[2:]))
+    for record in (study, weekday):
+        measurement(lambda seed: tables_of(table, seed)).complete(record)
+        assert [len(found) for found in record["errors"].values()] == [2, 2]
+        assert list(record["networks"]) == ["lc"]
+    assert weekday["errors"]["lr"][0] < 0.5 * study["errors"]["lr"][0]
+    assert weekday["networks"]["lc"] != study["networks"]["lc"]
+    before = json.dumps(study)
+    measurement(lambda _: pytest.fail("computed again")).complete(study)
+    assert json.dumps(study) == before
+
+
+def test_errors_of_other_rows_and_of_networks_with_other_settings_are_not_kept(tmp_path):
+    path, state = tmp_path / "columns.json", {"raw": {"hour.csv": "a"}, "data": "b"}
+    assert kept_records(path, state) == {}
+    record = {**empty_record(OWN), "errors": {"lr": [1.0], "lme": [1.0]}, "networks": {"lc": 1.0}}
+    path.write_text(json.dumps({"state": state, "sets": [record]}))
+    assert kept_records(path, state) == {OWN: record}
+    assert kept_records(path, state | {"data": "c"}) == {OWN: {**record, "networks": {}}}
+    assert kept_records(path, state | {"raw": {"hour.csv": "d"}}) == {}

@@ -13,6 +13,7 @@ from benchmarks.paper_budget import CaseTraining
 from learned_context.training.trainer import Hyperparameters, Plan
 from pipeline.datasets.table import Feature, TaskTable
 
+RAW = {"cpi.csv": "a" * 64}
 LC = CaseTraining(Hyperparameters(0.05, 8, 1e-8, 1e-6, 2), Plan(epochs=6, batches=2), seed=0)
 
 
@@ -31,7 +32,7 @@ def table():
 def test_every_rule_has_an_error_for_every_split_and_model(table, tmp_path, monkeypatch):
     path = tmp_path / "splits.json"
     wanted = {"lr": 3, "lme": 3, "lc": 1}
-    report = study(lambda: table, {"lc": LC}, wanted, path)
+    report = study(lambda: table, {"lc": LC}, wanted, path, RAW)
     found = report["errors"]
     assert set(found) == {"years", "quarters", "two_years"}
     assert all({m: len(e) for m, e in rule.items()} == wanted for rule in found.values())
@@ -46,18 +47,22 @@ def test_every_rule_has_an_error_for_every_split_and_model(table, tmp_path, monk
         return 1.0
 
     monkeypatch.setattr(inflation_splits, "error", counted)
-    more = study(lambda: table, {"lc": LC}, wanted | {"lr": 4}, path)["errors"]
+    more = study(lambda: table, {"lc": LC}, wanted | {"lr": 4}, path, RAW)["errors"]
     assert calls == [("lr", 3)] * 3
     assert more["years"]["lr"][:3] == found["years"]["lr"]
     # nor is a table needed for it
-    assert study(lambda: pytest.fail("read"), {"lc": LC}, wanted, path)["errors"] == found
+    assert study(lambda: pytest.fail("read"), {"lc": LC}, wanted, path, RAW)["errors"] == found
     # a network that the study trains in another way is trained again, and the others are kept
     calls.clear()
     other = replace(LC, seed=1)
-    again = study(lambda: table, {"lc": other}, wanted, path)
+    again = study(lambda: table, {"lc": other}, wanted, path, RAW)
     assert calls == [("lc", 0)] * 3 and again["settings"]["lc"]["seed"] == 1
     assert again["errors"]["quarters"]["lr"] == found["quarters"]["lr"]
-    assert study(lambda: table, {}, {"lr": 3}, path) == again
+    assert study(lambda: table, {}, {"lr": 3}, path, RAW) == again
+    # errors of other rows are not kept
+    calls.clear()
+    study(lambda: table, {}, {"lr": 1}, path, {"cpi.csv": "b" * 64})
+    assert calls == [("lr", 0)] * 3
 
 
 def test_the_papers_error_in_deviations():

@@ -10,10 +10,11 @@ from benchmarks.paper_budget import (
     CaseTraining,
     as_json,
     fill,
-    of_setting,
     paper_plan,
     run,
     settings_of,
+    share,
+    still_valid,
 )
 from learned_context.training.trainer import Hyperparameters, Plan
 from pipeline.files import Files
@@ -54,10 +55,23 @@ def test_shares_of_the_peak_rate_keep_the_studys_budget():
     assert replace(made, hyper=OURS.hyper) == OURS
 
 
-def test_runs_that_are_not_wanted_now_are_kept_while_the_study_trains_in_the_same_way():
-    known = {name: {"setting": as_json(OURS)} for name in ("workstation", "paper, width 200")}
-    assert of_setting(known, OURS) == known
-    assert of_setting(known, replace(OURS, seed=4)) == of_setting({}, OURS) == {}
+def test_runs_of_the_budgets_of_now_are_kept_while_the_study_trains_in_the_same_way():
+    long = replace(OURS.plan, epochs=20)
+    known = {
+        "workstation": {"setting": as_json(OURS)},
+        "paper, width 200": {"setting": as_json(replace(OURS, plan=long))},
+    }
+    assert still_valid(known, OURS, long) == known
+    other = replace(OURS.plan, epochs=30)
+    assert list(still_valid(known, OURS, other)) == ["workstation"]
+    assert still_valid(known, replace(OURS, seed=4), long) == still_valid({}, OURS, long) == {}
+
+
+@pytest.mark.parametrize("text", ["0", "-0.2", "1.5", "fast"])
+def test_a_share_of_the_peak_rate_is_above_zero_and_at_most_one(text):
+    assert share("0.2") == 0.2
+    with pytest.raises(ValueError):
+        share(text)
 
 
 def test_a_training_of_the_same_setting_is_not_made_again():

@@ -1,5 +1,7 @@
 """Settings drawn at random, and the rows on which they are scored."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -93,4 +95,13 @@ def test_a_gaussian_of_cube_roots_is_better_for_cubes_of_lines():
 
 def test_tasks_measured_at_points_of_their_own_have_no_gaussian():
     assert gaussian_errors(Source(Files(ROOT), "sine_and_line").draw(0), 0.1) is None
+
+
+def test_few_tasks_have_no_gaussian():
     assert gaussian_errors(walks(tasks=10, points=10), 0.25) is None
+
+
+def test_tasks_measured_twice_at_a_point_have_no_gaussian():
+    once = walks(tasks=100, points=10)
+    twice = replace(once, frame=once.frame.assign(time=np.ceil(once.frame["time"] / 2)))
+    assert gaussian_errors(twice, 0.25) is None

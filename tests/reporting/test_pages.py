@@ -47,7 +47,7 @@ TABLES = {
     "search": ["chosen", "table_6"],
     "data": ["clean", "hashes", "leakage", "table_1"],
     "methods": [f"choices_{t}" for t in ("data", "models", "search", "studies", "training")],
-    "check": ["numbers", "ratios", "sentences", "verdicts"],
+    "check": ["numbers", "rankings", "ratios", "sentences", "verdicts"],
     "arena": ["contestants", "duels", "leaderboard", "losses", "targets"],
     "budget": ["columns", "draws", "splits", "trainings"],
     "index": ["claims", "differences", "errors"],

@@ -122,12 +122,9 @@ class ColumnSet(Checked, extra="ignore"):
 
     def name(self, own: ColumnSet) -> str:
         """The column that is not the study's, and the one that it replaces."""
-        ((new, old),) = (
-            (_column(new), _column(old))
-            for new, old in zip(self.columns, own.columns, strict=True)
-            if new != old
-        )
-        return f"{new} instead of {old}"
+        pairs = zip(self.columns, own.columns, strict=True)
+        new, old = next((new, old) for new, old in pairs if new != old)
+        return f"{_column(new)} instead of {_column(old)}"
 
 
 class ColumnStudy(Checked, extra="ignore"):
@@ -188,7 +185,7 @@ def story(results: Results) -> Story:
 
 
 def _verdict(study: SplitStudy) -> str:
-    """How far the paper's errors are from each rule's: linear models know nothing but the rows."""
+    """How far the paper's errors are from ours, by split rule."""
     far, relative = [], []
     for rule, models in study.rules.items():
         what = RULES.get(rule, rule).lower()
@@ -201,7 +198,11 @@ def _verdict(study: SplitStudy) -> str:
     return (
         "Which of Inflation's rows are test rows: the paper's errors of linear models are, in "
         f"standard deviations, at most this far from our means over many splits: {listed(far)}."
-        + (f" Our networks' mean errors, of the paper's: {listed(relative)}." if relative else "")
+        + (
+            f" Our networks' mean errors relative to the paper's: {listed(relative)}."
+            if relative
+            else ""
+        )
     )
 
 
@@ -216,7 +217,7 @@ def _columns_matter(study: ColumnStudy) -> str:
     return (
         "Which six columns of Bike sharing are features, the paper does not say: of "
         f"{plural(len(study.sets), 'set')} that differ in one column at most, {len(likely)} have "
-        f"linear errors like the paper's. Networks' errors with these, of the paper's: "
+        f"linear errors like the paper's. Relative to the paper's errors, the networks then have: "
         f"{listed(ratios)}."
     )
 

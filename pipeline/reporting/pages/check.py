@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import median
 
 from pipeline.reporting.blocks import Cell, Filter, Table
@@ -16,7 +16,7 @@ from pipeline.reporting.paper import Kind
 from pipeline.reporting.results import Results
 from pipeline.reporting.sentences import Comparison, outcome_counts
 from pipeline.reporting.story import Story
-from pipeline.reporting.verdicts import JUDGED, VERDICTS, Compared, counts
+from pipeline.reporting.verdicts import JUDGED, VERDICTS, Compared, Pair, counts
 
 TONES = {"matches": "good", "agrees": "good", "better": "good", "worse": "bad", "differs": "bad"}
 OUTCOME_TONES = {"holds in both": "good", "only in the paper": "bad"}
@@ -53,10 +53,10 @@ def story(check: Check) -> Story:
         f"Table 3 separates, {pairs['same']} are in the same order here, {pairs['not separated']} "
         f"are not separated and {pairs['reversed']} reversed. "
         + (
-            f"{plural(unexplained, 'number is', 'numbers are')} better, worse or different beyond "
-            "tolerance and not explained yet."
+            f"{plural(unexplained, 'number is', 'numbers are')} better, worse, different or far "
+            "below a bound, and not explained yet."
             if unexplained
-            else "Every number that is better, worse or different beyond tolerance has an "
+            else "Every number that is better, worse, different or far below a bound has an "
             "explanation, which is in the list below"
             + (f"; {plural(in_part, 'is', 'are')} explained in part." if in_part else ".")
         ),
@@ -201,9 +201,9 @@ def rankings(results: Results, check: Check) -> Table:
     )
 
 
-def pairs_of(pairs: tuple[str, ...]) -> str:
-    """`lc < cs` is "LC < CS"."""
-    return ", ".join(pair.upper() for pair in pairs) or "none"
+def pairs_of(pairs: Sequence[Pair]) -> str:
+    """Such as "LC < CS, LC < LL"."""
+    return ", ".join(" < ".join(model_style(one).label for one in pair) for pair in pairs) or "none"
 
 
 def sentences(check: Check) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, median
@@ -455,7 +456,8 @@ def what_differs(check: Check) -> str:
     differing = [c for c in check.numbers if c.is_open and c.kind == "result"]
     if not differing:
         return "No comparable result differs from the paper's by more than its tolerance."
-    worse = sum(c.verdict == "worse" for c in differing)
+    verdicts = Counter(c.verdict for c in differing)
+    worse, better, below = (verdicts[name] for name in ("worse", "better", "matches"))
     unexplained = sum(c.unexplained for c in differing)
     partly = sum(c.in_part for c in differing)
     explained = (
@@ -465,21 +467,32 @@ def what_differs(check: Check) -> str:
         + (f"; {plural(partly, 'is', 'are')} explained in part." if partly else ".")
     )
     return (
-        f"Of {check.judged} comparable results, {len(differing)} differ by more than their "
-        f"tolerance: {worse} are worse and {len(differing) - worse} better. {explained} The test "
+        f"Of {check.judged} comparable results, {worse + better} differ by more than their "
+        f"tolerance: {worse} are worse and {better} better. "
+        + (
+            f"{below} more match because the paper's error is an upper bound, and are below it by "
+            "more than the tolerance. "
+            if below
+            else ""
+        )
+        + f"{explained} The test "
         "rows, the seeds and the length of the trainings are not the paper's; [Budget and "
-        "split](budget.html) measures what that does. Below: every worse result, then the better "
-        "ones of Table 2. The [paper check](check.html#every-number) has all "
+        "data](budget.html) measures what that does. Below: every worse result, then the others "
+        "of Table 2. The [paper check](check.html#every-number) has all "
         f"{len(check.numbers)} printed numbers, inputs such as sizes and ranges among them, and "
         "the tolerance of each."
     )
+
+
+DIFFERENCES = ("worse", "differs", "better", "matches")
+"""What the list has, in this order; a match only if it is far below an upper bound."""
 
 
 def differences(results: Results, check: Check) -> Table:
     """Worse results first; numbers of one dataset with one explanation are together."""
     groups: dict[tuple[str, str, str, str, str], list[str]] = {}
     shown = [c for c in check.numbers if c.is_open and (c.verdict == "worse" or c.table == "base")]
-    for c in sorted(shown, key=lambda c: c.verdict != "worse"):
+    for c in sorted(shown, key=lambda c: DIFFERENCES.index(c.verdict)):
         table = check_page.table_number(results, c)
         ours, paper = (show(v, check_page.decimals(c)) for v in (c.ours or 0.0, c.paper))
         said = f"{check_page.column_label(c)}: {ours} (paper {paper})"
@@ -498,7 +511,8 @@ def differences(results: Results, check: Check) -> Table:
     ]
     return Table(
         "differences",
-        "Results that are worse or better than the paper's beyond their tolerance, and why."
+        "Results that are worse or better than the paper's beyond their tolerance, or as far below "
+        "an upper bound, and why."
         if rows
         else "No result of Table 2 differs and none is worse.",
         ("Verdict", "Dataset", "Table", "Ours and the paper's", "Why", "Evidence"),
@@ -532,7 +546,7 @@ def what_was_run(results: Results) -> Text:
             f"took {duration(took.total)} of processor time with one thread for each training: "
             f"{duration(took.total / 2)} on two free cores. On the clock it was "
             f"{duration(took.clock_seconds / 2)}, two stages at a time and often beside other "
-            "work. The arena and the studies of budget and split are not in these times; "
+            "work. The arena and the studies of budget and data are not in these times; "
             "[Reproduce](reproduce.html) has the minutes of every study.\n\n"
             f"**Machine.** {took.machine}, no GPU; the paper used one."
         )
@@ -547,7 +561,7 @@ def what_was_run(results: Results) -> Text:
     )
     parts.append(
         "The [methods](methods.html) list every choice that the paper leaves open; the "
-        "[effect of the budget and of the split](budget.html) was measured."
+        "[effect of the budget, the rows and the columns](budget.html) was measured."
     )
     return Text(prose("\n\n".join(parts)))
 

@@ -67,7 +67,7 @@ class Work:
         return trials + (section.finalists + openings) * in_full
 
     def passes(self, rows: float) -> float:
-        """Seconds in which so many rows go forwards through a network."""
+        """Seconds for a forward pass of this number of rows through a network."""
         width, layers = sum(plans.width_range(self.settings)) / 2, self._layers
         return 2 * layers * width**2 * rows / self.speed.products
 
