@@ -31,7 +31,7 @@ from benchmarks.draws import raw_table
 from benchmarks.inflation_splits import summary
 from benchmarks.linear_draws import LINEAR, errors
 from benchmarks.paper_budget import CaseTraining, as_json, data_of, raw_of, study_setting
-from benchmarks.shared import options
+from benchmarks.shared import options, run_main
 from learned_context import metrics
 from learned_context.columns import Encoding
 from learned_context.errors import UserError
@@ -156,6 +156,10 @@ def main() -> None:
     parser.add_argument("--project", type=Path, default=Path(), help="where raw files are")
     parser.add_argument("--splits", type=int, default=20, help="for the linear models")
     arguments = parser.parse_args()
+    if arguments.splits < 2:
+        raise UserError(
+            f"--splits: {arguments.splits} is too few for a standard deviation; valid: 2 or more"
+        )
     files = Files(arguments.project.resolve())
     chosen, paper = settings.load(files), load_paper(files)
     printed = {m: paper.value("base", DATASET, m) or math.nan for m in (*LINEAR, *NETWORKS)}
@@ -199,4 +203,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_main(main)

@@ -25,7 +25,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.paper_budget import Case, CaseTraining, as_json, cases, read_cases, study_setting
-from benchmarks.shared import options
+from benchmarks.shared import chosen, options, run_main
 from learned_context import metrics
 from learned_context.networks.registry import ARCHITECTURES, architecture
 from learned_context.training.trainer import train
@@ -123,9 +123,9 @@ def main() -> None:
     files = Files(arguments.project.resolve())
     found = read_cases(arguments.output)
     far = drawn_cases(Results(files))
-    for name, case in far.items():
+    for name, case in chosen(far, arguments.only).items():
         source = Source(files, case.dataset)
-        if not source.can_be_drawn or (arguments.only and name not in arguments.only):
+        if not source.can_be_drawn:
             continue
         made = study_setting(files, case.dataset, case.model, case.fraction)
         setting = as_json(made)
@@ -151,4 +151,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_main(main)

@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.draws import raw_table, split_table
 from benchmarks.linear_draws import LINEAR
 from benchmarks.paper_budget import CaseTraining, as_json, raw_of, study_setting
-from benchmarks.shared import options
+from benchmarks.shared import options, run_main
 from learned_context import metrics
 from learned_context.training.trainer import train
 from pipeline import settings
@@ -148,4 +148,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_main(main)

@@ -18,7 +18,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.draws import Source
-from benchmarks.shared import options
+from benchmarks.shared import options, run_main
 from learned_context import metrics
 from learned_context.metrics import significant
 from pipeline.files import Files, write_json
@@ -95,4 +95,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_main(main)

@@ -26,7 +26,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.shared import options
+from benchmarks.shared import chosen, options, run_main
 from learned_context import metrics
 from learned_context.networks.registry import ARCHITECTURES
 from learned_context.rows import Rows
@@ -264,11 +264,11 @@ def main() -> None:
         )
     if arguments.list:
         return
-    for name, case in far.items():
-        if arguments.only and name not in arguments.only:
-            continue
+    for name, case in chosen(far, arguments.only).items():
         earlier = found.get(name, {})
-        known = earlier["runs"] if earlier.get("data") == data_of(files, case.dataset) else {}
+        same_study = earlier.get("ours") == case.ours
+        same_rows = earlier.get("data") == data_of(files, case.dataset)
+        known = earlier["runs"] if same_study and same_rows else {}
         for run_name, filled in compare(files, case, known, arguments.widths, arguments.rates):
             found[name] = filled
             write_json(arguments.output, [found[one] for one in far if one in found])
@@ -284,4 +284,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_main(main)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
+from learned_context.errors import UserError
 from learned_context.rows import Rows
+
+Case = TypeVar("Case")
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORTS = Path("results/benchmarks")
@@ -22,6 +27,21 @@ def options(doc: str | None, output: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
     parser.add_argument("--output", type=Path, default=REPORTS / output)
     return parser
+
+
+def run_main(main: Callable[[], None]) -> None:
+    """A script's main function; a mistake of the user's is one line and no traceback."""
+    try:
+        main()
+    except UserError as error:
+        sys.exit(f"error: {error}")
+
+
+def chosen(cases: Mapping[str, Case], names: Collection[str] | None) -> dict[str, Case]:
+    """The cases of these names, or all; a name that no case has is refused."""
+    if unknown := sorted(set(names or ()) - set(cases)):
+        raise UserError(f"--only: no case {', '.join(unknown)}; valid: {', '.join(cases)}")
+    return {name: case for name, case in cases.items() if not names or name in names}
 
 
 def seconds(run: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:

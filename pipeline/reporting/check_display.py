@@ -56,7 +56,9 @@ def _shown(check: Check, everything: bool) -> list[Compared]:
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
 def _lines(check: Check, everything: bool, console: Console) -> None:

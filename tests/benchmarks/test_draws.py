@@ -3,12 +3,13 @@
 import pytest
 
 from benchmarks.draws import Source, drawn_cases, summary
-from benchmarks.paper_budget import Case, CaseTraining, cases
+from benchmarks.paper_budget import Case, CaseTraining, as_json, cases, read_cases, study_setting
 from learned_context.networks.registry import architecture
 from learned_context.training.trainer import Hyperparameters, Plan
 from pipeline.commands.prepare import content_digest
 from pipeline.files import Files
-from pipeline.reporting.results import Results
+from pipeline.reporting.paper import load_paper
+from pipeline.reporting.results import Results, benchmark_path
 from pipeline.tables.description import read_description
 from tests.conftest import ROOT
 
@@ -39,6 +40,25 @@ def test_an_error_is_in_the_papers_unit_and_the_same_each_time(source):
 def test_the_papers_number_may_lie_among_the_errors():
     assert summary(CASE, [0.2, 0.3])["paper_among_them"]
     assert not summary(CASE, [0.26, 0.3])["paper_among_them"]
+
+
+def named_draws():
+    """What the notes of reports/paper.yaml name of this script's record."""
+    for note in load_paper(Files(ROOT)).notes:
+        for command in note.command.split("; "):
+            _, script, *words = command.split()
+            if script == "benchmarks/draws.py":
+                yield from words[words.index("--only") + 1 :]
+
+
+@pytest.mark.parametrize("name", sorted(set(named_draws())))
+def test_what_a_note_names_is_recorded_with_the_studys_settings(name):
+    """So its command prints it in a clone without data."""
+    case = drawn_cases(Results(Files(ROOT)))[name]
+    recorded = read_cases(benchmark_path(Files(ROOT), "draws"))[name]
+    assert recorded["ours"] == case.ours and len(recorded["errors"]) == 5
+    made = study_setting(Files(ROOT), case.dataset, case.model, case.fraction)
+    assert recorded["setting"] == as_json(made)
 
 
 def test_networks_above_the_paper_are_drawn_again_besides_what_is_far_off():

@@ -1,5 +1,6 @@
 """The paper's budget on a tiny case: which trainings, and none of them twice."""
 
+import argparse
 import json
 from dataclasses import replace
 
@@ -11,16 +12,21 @@ from benchmarks.paper_budget import (
     as_json,
     fill,
     paper_plan,
+    read_cases,
     run,
     settings_of,
     share,
     still_valid,
+    study_setting,
 )
 from learned_context.training.trainer import Hyperparameters, Plan
 from pipeline.files import Files
+from pipeline.reporting.paper import load_paper
+from pipeline.reporting.results import benchmark_path
 from tests.conftest import ROOT
 from tests.learned_context.training.test_trainer import waves
 
+RECORD = read_cases(benchmark_path(Files(ROOT), "paper_budget"))
 OURS = CaseTraining(Hyperparameters(0.05, 8, 1e-8, 1e-6, 2), Plan(epochs=10, batches=4), seed=3)
 
 
@@ -95,3 +101,34 @@ def test_a_training_of_the_same_setting_is_not_made_again():
     again = dict(fill(kept, other, make))
     assert len(made) == 3 and again["workstation"] == kept["workstation"]
     assert again["paper"]["rmse"] != kept["paper"]["rmse"]
+
+
+def named_runs():
+    """What the notes of reports/paper.yaml name: (case, run) of this script's record."""
+    parser = argparse.ArgumentParser()
+    for option in ("--only", "--widths", "--rates"):
+        parser.add_argument(option, nargs="*", default=[])
+    for note in load_paper(Files(ROOT)).notes:
+        for command in note.command.split("; "):
+            words = command.split()
+            if words[1] == "benchmarks/paper_budget.py":
+                chosen = parser.parse_args(words[2:])
+                for case in chosen.only:
+                    yield case, "paper"
+                    yield from ((case, f"paper, width {width}") for width in chosen.widths)
+                    for rate in chosen.rates:
+                        yield case, f"workstation, {rate} of the peak rate"
+
+
+@pytest.mark.parametrize(("case", "run_name"), sorted(set(named_runs())))
+def test_what_a_note_names_is_recorded(case, run_name):
+    """So its command prints it in a clone without data."""
+    assert run_name in RECORD[case]["runs"]
+    assert RECORD[case]["runs"]["workstation"]["setting"] == as_json(
+        study_setting(Files(ROOT), *place(case))
+    )
+
+
+def place(case):
+    dataset, model, fraction = case.rsplit("-", 2)
+    return dataset, model, float(fraction)

@@ -12,6 +12,8 @@ from pipeline.files import Files
 from pipeline.reporting.checking import check
 from pipeline.reporting.claims import SENTENCES
 from pipeline.reporting.numbers import ALL, Numbers, RepeatsCell, from_paper, from_results
+from pipeline.reporting.pages import check as check_page
+from pipeline.reporting.pages import index
 from pipeline.reporting.paper import PaperCell, load_paper
 from pipeline.reporting.results import Results
 from pipeline.reporting.sentences import Comparison, Finding, judge_all, outcome_counts
@@ -486,3 +488,49 @@ def test_two_datasets_are_too_few_for_a_sentence_about_all(sentence):
     about_one = {"four_suffice", "frequency_needs_more"}
     expected = "holds" if sentence.name in about_one else "cannot be judged"
     assert sentence.judge(numbers).ruling == expected
+
+
+@pytest.fixture
+def three_errors(project):
+    """Of Frequency's networks: CS 30% above the paper, LL 30% below, LC as printed."""
+    made = project(datasets=("frequency",))
+    for model, factor in (("cs", 1.3), ("ll", 0.7)):
+        result = made.read("train", "frequency", model)
+        changed = result | {"rmse": factor * result["rmse"]}
+        made.path("train", "frequency", model).write_text(json.dumps(changed))
+    return made
+
+
+def test_the_line_of_each_model_counts_errors_and_names_the_extremes(three_errors):
+    results = Results.open(three_errors.root)
+    table = check_page.ratios(results, check(results))
+    rows = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
+    assert rows["LC"] == ["1", "0", "1", "1.000 (Frequency)", "1.000", "1.000 (Frequency)"]
+    assert rows["CS"][:2] == ["1", "0"] and rows["CS"][2:3] == ["0"]
+    assert rows["LL"][:3] == ["1", "1", "1"] and rows["LL"][4] == "0.700"
+
+
+def test_what_differs_is_counted_by_verdict_and_by_explanation(three_errors):
+    path = three_errors.root / "reports/paper.yaml"
+    note = {"cell": "base/frequency/cs", "note": "why", "command": "it", "in_part": True}
+    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | {"notes": [note]}))
+    found = check(Results.open(three_errors.root))
+    assert found.explained == {"explained": 0, "explained in part": 1, "unexplained": 1}
+    assert {one.cell: one.note for one in found.numbers if one.is_open} == {
+        "base/frequency/cs": "Understood in part. why",
+        "base/frequency/ll": "",
+    }
+    said = index.what_differs(found)
+    assert "2 differ by more than their tolerance: 1 is worse and 1 better." in said
+    assert "1 has no explanation yet" in said and "upper bound" not in said
+    below = [
+        replace(one, bound=True, verdict="matches") if one.cell == "base/frequency/ll" else one
+        for one in found.numbers
+    ]
+    said = index.what_differs(replace(found, numbers=below))
+    assert "1 differ by more than their tolerance: 1 is worse and 0 better. 1 more match" in said
+
+
+def test_pairs_of_networks_are_named_as_everywhere():
+    assert check_page.pairs_of([("lc", "cs"), ("ll", "cs")]) == "LC < CS, LL < CS"
+    assert check_page.pairs_of([]) == "none"

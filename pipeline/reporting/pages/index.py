@@ -468,7 +468,7 @@ def what_differs(check: Check) -> str:
     )
     return (
         f"Of {check.judged} comparable results, {worse + better} differ by more than their "
-        f"tolerance: {worse} are worse and {better} better. "
+        f"tolerance: {plural(worse, 'is', 'are')} worse and {better} better. "
         + (
             f"{below} more match because the paper's error is an upper bound, and are below it by "
             "more than the tolerance. "
