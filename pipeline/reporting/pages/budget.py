@@ -339,7 +339,7 @@ def splits_table(results: Results) -> Table | Text:
     return Table(
         "splits",
         "Inflation: test errors over splits by several rules. Years and quarters give the paper's "
-        "counts of rows, blocks of two years give 28 test rows more. The networks have the "
+        "counts of rows, blocks of two years about 2% more test rows. The networks have the "
         "settings that the search chose for years.",
         (
             *("Model", "Test rows", "Splits", "Mean error", "Standard deviation"),
